@@ -1,4 +1,4 @@
-/* talus bench gpu-detect: contacts of random spheres on a device beside the CPU, in one run.
+/* talus bench gpu-detect: contacts of random bodies on a device beside the CPU, in one run.
  *
  * Device times are of the work there, the copies apart; least of the repeats. The CPU finds the
  * same contacts from arrays in memory on one thread and on all; where it does, the rows of both are
@@ -19,15 +19,14 @@
 #define MOST 8
 
 typedef struct options {
-  const char *backend, *bodies, *densities, *ratios, *csv;
+  const char *backend, *kind, *bodies, *densities, *ratios, *csv;
   double most_cpu;
   int repeat;
 } options;
 
 typedef struct figures {
   double sort, search, write, upload, cpu_one, cpu_all; /* ms; CPU: 0 where not measured */
-  size_t contacts, bytes;
-  uint32_t levels;
+  size_t contacts, pairs, bytes;
   bool same;
 } figures;
 
@@ -70,7 +69,6 @@ static talus_status measure_device(tl_device *device, const tl_thread_ball *rows
       continue;
     least = all;
     f->sort = times.sort_ms, f->search = times.search_ms, f->write = times.write_ms;
-    f->levels = times.levels;
     f->upload = device->count.upload_ms - before;
   }
   f->bytes = device->count.peak;
@@ -124,10 +122,126 @@ static talus_status beside_cpu(tl_device *device, const tl_device_spheres *block
   return status;
 }
 
+/* ---- other shapes: through detectors, one of the device and one of the CPU --------------------
+ */
+
+/* Of volume 4/3 pi, as a sphere of radius 1, and all of about its size. */
+static const double hull_points[] = {
+    1.2, 0,    0,    -1.2, 0,   0,    0,   1.2,  0,   0,    -1.2, 0,    0,    0,
+    1.2, 0,    0,    -1.2, 0.9, 0.9,  0.9, -0.9, 0.9, 0.9,  0.9,  -0.9, 0.9,  0.9,
+    0.9, -0.9, -0.9, -0.9, 0.9, -0.9, 0.9, -0.9, 0.9, -0.9, -0.9, -0.9, -0.9, -0.9};
+static const struct {
+  const char *name;
+  talus_shape_def def;
+} kinds[] = {
+    {"ellipsoid", {.kind = TALUS_ELLIPSOID, .size = {1.3, 1.0, 1 / 1.3}}},
+    {"box", {.kind = TALUS_BOX, .size = {2.0, 1.6, 1.309}}},
+    {"capsule", {.kind = TALUS_CAPSULE, .size = {0.8, 1.017}}},
+    {"cylinder", {.kind = TALUS_CYLINDER, .size = {0.9, 1.646}}},
+    {"hull",
+     {.kind = TALUS_HULL,
+      .points = hull_points,
+      .point_count = sizeof hull_points / sizeof *hull_points / 3}},
+};
+
+static const talus_shape_def *find_kind(const char *name) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
+    if (strcmp(kinds[i].name, name) == 0)
+      return &kinds[i].def;
+  return NULL;
+}
+
+typedef struct crowd {
+  talus_detect_bodies bodies;
+  double *rotation, *scale;
+  uint32_t *shape;
+} crowd;
+
+static bool make_crowd(const talus_shape_def *def, const tl_thread_ball *rows, size_t n,
+                       crowd *made) {
+  uint64_t state = 11;
+  *made = (crowd){.rotation = malloc(4 * n * sizeof(double)),
+                  .scale = malloc(n * sizeof(double)),
+                  .shape = calloc(n, sizeof(uint32_t))};
+  if (!made->rotation || !made->scale || !made->shape)
+    return false;
+  for (size_t i = 0; i < n; ++i) {
+    for (int k = 0; k < 4; ++k)
+      made->rotation[4 * i + (size_t)k] = bench_random(&state) - 0.5;
+    made->scale[i] = rows[i].radius;
+  }
+  made->bodies = (talus_detect_bodies){.count = n,
+                                       .position = &rows->x,
+                                       .position_stride = 4,
+                                       .shapes = def,
+                                       .shape_count = 1,
+                                       .shape = made->shape,
+                                       .scale = made->scale,
+                                       .rotation = made->rotation};
+  return true;
+}
+
+static void free_crowd(crowd *made) {
+  free(made->rotation);
+  free(made->scale);
+  free(made->shape);
+}
+
+static talus_status measure_detector(talus_detect_def def, const talus_detect_bodies *bodies,
+                                     int repeat, talus_detector **detector, talus_contacts *found,
+                                     talus_detect_stats *best) {
+  double least = HUGE_VAL;
+  talus_status status = talus_detector_create(&def, detector);
+  for (int i = 0; i < repeat && status == TALUS_OK; ++i) {
+    talus_detect_stats stats = {0};
+    status = talus_detector_find_contacts(*detector, bodies, found, &stats);
+    const double all = stats.broad_ms + stats.sort_ms + stats.narrow_ms;
+    if (all < least)
+      *best = stats, least = all;
+  }
+  return status;
+}
+
+static talus_status measure_shapes(const options *opt, const crowd *made, figures *f) {
+  talus_detector *gpu = NULL, *cpu = NULL;
+  talus_contacts found, same;
+  talus_detect_stats best = {0};
+  talus_detect_def def = talus_detect_def_default();
+  talus_status status = talus_backend_by_name(opt->backend, &def.backend);
+  def.no_fallback = true;
+  if (status == TALUS_OK)
+    status = measure_detector(def, &made->bodies, opt->repeat, &gpu, &found, &best);
+  *f = (figures){.sort = best.sort_ms,
+                 .search = best.broad_ms,
+                 .write = best.narrow_ms,
+                 .upload = best.upload_ms,
+                 .contacts = best.contacts,
+                 .pairs = best.candidates,
+                 .bytes = best.device_bytes,
+                 .same = true};
+  def.backend = TALUS_BACKEND_CPU;
+  if (status == TALUS_OK && (double)made->bodies.count <= opt->most_cpu) {
+    def.threads = 1;
+    status = measure_detector(def, &made->bodies, 1, &cpu, &same, &best);
+    f->cpu_one = best.bounds_ms + best.broad_ms + best.sort_ms + best.narrow_ms;
+    talus_detector_destroy(cpu);
+    cpu = NULL;
+    def.threads = 0;
+    if (status == TALUS_OK)
+      status = measure_detector(def, &made->bodies, opt->repeat, &cpu, &same, &best);
+    f->cpu_all = best.bounds_ms + best.broad_ms + best.sort_ms + best.narrow_ms;
+    f->same = status == TALUS_OK && same.count == found.count &&
+              memcmp(same.data, found.data, same.count * sizeof *same.data) == 0;
+  }
+  talus_detector_destroy(gpu);
+  talus_detector_destroy(cpu);
+  return status;
+}
+
 static void tell(size_t n, double density, double ratio, const figures *f, FILE *csv) {
   const double all = f->sort + f->search + f->write;
-  printf("%10zu %7g %6g %10zu %6u %9.3f %8.3f %8.3f %8.3f %9.2f %8.2f", n, density, ratio,
-         f->contacts, f->levels, all, f->sort, f->search, f->write, f->upload,
+  printf("%10zu %7g %6g %10zu %10zu %9.3f %8.3f %8.3f %8.3f %9.2f %8.2f", n, density, ratio,
+         f->pairs, f->contacts, all, f->sort, f->search, f->write, f->upload,
          1e-9 * (double)f->bytes);
   if (f->cpu_all > 0)
     printf(" %10.1f %10.1f %7.0f %7.0f  %s\n", f->cpu_one, f->cpu_all, f->cpu_one / all,
@@ -136,8 +250,8 @@ static void tell(size_t n, double density, double ratio, const figures *f, FILE 
     printf("\n");
   (void)fflush(stdout);
   if (csv)
-    fprintf(csv, "%zu,%g,%g,%zu,%u,%.4f,%.4f,%.4f,%.3f,%zu,", n, density, ratio, f->contacts,
-            f->levels, f->sort, f->search, f->write, f->upload, f->bytes);
+    fprintf(csv, "%zu,%g,%g,%zu,%zu,%.4f,%.4f,%.4f,%.3f,%zu,", n, density, ratio, f->pairs,
+            f->contacts, f->sort, f->search, f->write, f->upload, f->bytes);
   if (csv && f->cpu_all > 0)
     fprintf(csv, "%.2f,%.2f,%d\n", f->cpu_one, f->cpu_all, f->same);
   else if (csv)
@@ -154,10 +268,20 @@ static talus_status measure(tl_device *device, const options *opt, size_t n, dou
     return TALUS_ERROR_MEMORY;
   }
   scatter(rows, n, density, ratio);
-  talus_status status = measure_device(device, rows, n, opt->repeat, &blocks, &f);
-  if (status == TALUS_OK && (double)n <= opt->most_cpu) {
-    status = beside_cpu(device, &blocks, rows, n, opt->repeat, &f);
+  const talus_shape_def *def = find_kind(opt->kind);
+  talus_status status = TALUS_OK;
+  if (def) {
+    crowd made;
+    status = make_crowd(def, rows, n, &made) ? measure_shapes(opt, &made, &f) : TALUS_ERROR_MEMORY;
+    free_crowd(&made);
     *same &= f.same;
+  } else {
+    status = measure_device(device, rows, n, opt->repeat, &blocks, &f);
+    f.pairs = f.contacts;
+    if (status == TALUS_OK && (double)n <= opt->most_cpu) {
+      status = beside_cpu(device, &blocks, rows, n, opt->repeat, &f);
+      *same &= f.same;
+    }
   }
   if (status == TALUS_OK)
     tell(n, density, ratio, &f, csv);
@@ -178,8 +302,9 @@ static talus_status run(const options *opt, const double *bodies, int sizes,
   if (status != TALUS_OK)
     return status;
   printf("talus %s (%s), %s: %s\n", talus_version(), talus_features(), opt->backend, device->title);
-  printf("%10s %7s %6s %10s %6s %9s %8s %8s %8s %9s %8s %10s %10s %7s %7s\n", "bodies", "density",
-         "sizes", "contacts", "levels", "ms", "sort", "search", "write", "upload", "GB", "CPU 1",
+  printf("kind: %s\n", opt->kind);
+  printf("%10s %7s %6s %10s %10s %9s %8s %8s %8s %9s %8s %10s %10s %7s %7s\n", "bodies", "density",
+         "sizes", "pairs", "contacts", "ms", "sort", "search", "write", "upload", "GB", "CPU 1",
          "CPU all", "times", "times");
   for (int k = 0; k < sizes && status == TALUS_OK; ++k)
     for (int d = 0; d < fillings && status == TALUS_OK; ++d)
@@ -191,6 +316,7 @@ static talus_status run(const options *opt, const double *bodies, int sizes,
 
 int bench_gpu_detect(int argc, char **argv) {
   options opt = {.backend = "cuda",
+                 .kind = "sphere",
                  .bodies = "1000000,10000000",
                  .densities = "0.1",
                  .ratios = "1",
@@ -198,7 +324,9 @@ int bench_gpu_detect(int argc, char **argv) {
                  .repeat = 5};
   const cli_option list[] = {
       {"backend", 0, CLI_TEXT, "NAME", "cuda (default) or check", &opt.backend},
-      {"bodies", 0, CLI_TEXT, "N,N", "how many spheres (default 1000000,10000000)", &opt.bodies},
+      {"kind", 0, CLI_TEXT, "NAME", "sphere (default), ellipsoid, box, capsule, cylinder, hull",
+       &opt.kind},
+      {"bodies", 0, CLI_TEXT, "N,N", "how many (default 1000000,10000000)", &opt.bodies},
       {"density", 0, CLI_TEXT, "D,D", "share of the cube that they would fill (default 0.1)",
        &opt.densities},
       {"sizes", 0, CLI_TEXT, "R,R", "largest over smallest radius (default 1)", &opt.ratios},
@@ -208,7 +336,7 @@ int bench_gpu_detect(int argc, char **argv) {
       {"csv", 0, CLI_TEXT, "FILE", "the table as a file", &opt.csv},
       {0}};
   const cli_usage usage = {.synopsis = "talus bench gpu-detect [options]",
-                           .about = "Contacts of random spheres on a device, beside the CPU.",
+                           .about = "Contacts of random bodies on a device, beside the CPU.",
                            .options = list};
   double bodies[MOST], densities[MOST], ratios[MOST];
   const int parsed = bench_parse(&usage, "bench gpu-detect", argc, argv);
@@ -218,6 +346,12 @@ int bench_gpu_detect(int argc, char **argv) {
   const int fillings = bench_list(opt.densities, densities, MOST);
   const int spreads = bench_list(opt.ratios, ratios, MOST);
   bool is_counted = true;
+  if (strcmp(opt.kind, "sphere") != 0 && !find_kind(opt.kind)) {
+    cli_error("bench gpu-detect: '%s' is not a kind: these are sphere, ellipsoid, box, capsule, "
+              "cylinder, hull",
+              opt.kind);
+    return CLI_INPUT;
+  }
   for (int k = 0; k < sizes; ++k)
     is_counted &= bodies[k] >= 1 && bodies[k] < 2147483648.0;
   if (sizes == 0 || !is_counted || fillings == 0 || spreads == 0 || opt.repeat < 1) {
@@ -229,7 +363,7 @@ int bench_gpu_detect(int argc, char **argv) {
   if (opt.csv && !csv)
     return CLI_FAILED;
   if (csv)
-    fputs("bodies,density,sizes,contacts,levels,sort_ms,search_ms,write_ms,upload_ms,device_bytes,"
+    fputs("bodies,density,sizes,pairs,contacts,sort_ms,search_ms,write_ms,upload_ms,device_bytes,"
           "cpu_one_ms,cpu_all_ms,same\n",
           csv);
   bool same = true;

@@ -3,21 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli.h"
+#include "base/clock.h"
 
 typedef struct contents {
   size_t kinds[3]; /* free, fixed, kinematic */
   double mass;     /* kg, of free bodies */
   double low[3], high[3];
 } contents;
-
-static double clock_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void on_log(void *context, int level, const char *line) {
   (void)context;
@@ -180,14 +174,14 @@ static int check_world(talus_world *world, const talus_scene_info *info) {
   if (status == TALUS_OK)
     show_joints(world);
   fflush(stdout);
-  const double begin = clock_now();
+  const double begin = tl_clock();
   if (status == TALUS_OK)
     status = talus_world_step(world, 1);
   if (status != TALUS_OK) {
     cli_error("the first step fails: %s", talus_last_error());
     return CLI_INPUT;
   }
-  const double step = clock_now() - begin;
+  const double step = tl_clock() - begin;
   const int code = show_overlaps(world);
   if (code == CLI_DONE)
     show_cost(info, step, bodies);

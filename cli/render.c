@@ -1,5 +1,6 @@
 /* talus render: ray-traced pictures and films of a result folder. */
 #include "render_flat.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SIDE_MOST    16384 /* pixels */
@@ -304,12 +304,6 @@ static int draw_frame(session *s, size_t i) {
 
 /* ---- pictures and films ---------------------------------------------------------------------- */
 
-static double wall_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* The camera as an option, so that it can be moved from where it is. */
 static const char *camera_text(const render_view *view, char *text, size_t size) {
   const image_camera *c = &view->camera;
@@ -347,7 +341,7 @@ static int fit(session *s, size_t first, size_t last) {
 
 static int make_picture(session *s, size_t i) {
   char what[64];
-  const double began = wall_clock();
+  const double began = tl_clock();
   int code = fit(s, i, i);
   if (code == CLI_DONE)
     code = draw_frame(s, i);
@@ -355,7 +349,7 @@ static int make_picture(session *s, size_t i) {
     code = render_write_png(s->options.output, &s->to);
   snprintf(what, sizeof what, "frame %lu, t = %.6g s", s->folder.frames[i].number, s->time);
   if (code == CLI_DONE)
-    say_done(s, what, wall_clock() - began);
+    say_done(s, what, tl_clock() - began);
   return code;
 }
 
@@ -384,7 +378,7 @@ static void show_progress(const session *s, size_t done, double began) {
   if (s->options.is_quiet || (!terminal && done * 10 / all == (done - 1) * 10 / all))
     return;
   char left[CLI_DURATION_BYTES];
-  const double each = (wall_clock() - began) / (double)done;
+  const double each = (tl_clock() - began) / (double)done;
   fprintf(stderr, "%s%3.0f%%  frame %zu of %zu  %.2f s each  %s left%s", terminal ? "\r" : "",
           100.0 * (double)done / (double)all, done, all, each,
           cli_duration(each * (double)(all - done), left), terminal ? "\033[K" : "\n");
@@ -393,7 +387,7 @@ static void show_progress(const session *s, size_t done, double began) {
 }
 
 static int film_frames(session *s, render_film *film) {
-  const double began = wall_clock();
+  const double began = tl_clock();
   int code = CLI_DONE;
   for (size_t i = 0; code == CLI_DONE && i < s->folder.count; ++i) {
     code = draw_frame(s, i);
@@ -408,7 +402,7 @@ static int film_frames(session *s, render_film *film) {
 static int make_film(session *s) {
   render_film *film;
   char what[96];
-  const double began = wall_clock();
+  const double began = tl_clock();
   int code = choose_rate(s);
   /* Started before all frames are read: where there is no ffmpeg one is told at once. */
   if (code == CLI_DONE)
@@ -423,7 +417,7 @@ static int make_film(session *s) {
   code = code == CLI_DONE ? ended : code;
   snprintf(what, sizeof what, "%zu frames, %.4g per second", s->folder.count, s->options.fps);
   if (code == CLI_DONE)
-    say_done(s, what, wall_clock() - began);
+    say_done(s, what, tl_clock() - began);
   return code;
 }
 

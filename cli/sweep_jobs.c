@@ -1,5 +1,6 @@
 /* Runs as child processes of the same command, several at a time. */
 #include "sweep.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +21,6 @@ static volatile sig_atomic_t is_stopped;
 static void on_signal(int signal) {
   (void)signal;
   is_stopped = 1;
-}
-
-static double clock_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* ---- one run --------------------------------------------------------------------------------- */
@@ -103,7 +98,7 @@ static void begin(const sweep *study, size_t index) {
   if (run->child == 0)
     become(to, words);
   run->state = run->child > 0 ? SWEEP_WORKS : SWEEP_FAILED;
-  run->began = clock_now();
+  run->began = tl_clock();
   if (!words)
     snprintf(run->reason, sizeof run->reason, "could not be started: out of memory");
   else if (to < 0)
@@ -158,7 +153,7 @@ static tally count(const sweep *study) {
 static void report(const sweep *study, const sweep_run *run, double begin, size_t ended) {
   char took[CLI_DURATION_BYTES], left[CLI_DURATION_BYTES];
   const tally of = count(study);
-  const double now = clock_now();
+  const double now = tl_clock();
   if (study->is_quiet || run->state == SWEEP_WAITS)
     return;
   cli_duration((now - begin) / (double)ended * (double)(of.waiting + of.working), left);
@@ -200,7 +195,7 @@ static int look_early(const sweep *study) {
 }
 
 int sweep_work(sweep *study) {
-  const double begun = clock_now();
+  const double begun = tl_clock();
   size_t next = 0, working = 0, ended = 0;
   int columns = CLI_FAILED; /* not known yet */
   bool is_told = false;

@@ -160,6 +160,46 @@ TEST(simd_and_scalar_corrections_aim_with_the_same_bits) {
       compare_aims(tl_ccp_visits_of(isa));
 }
 
+/* Position correction of rows whose arms are along normals, from impulses 0: in lanes, one by one,
+ * and as rows without friction that are swept in the general way. */
+static void compare_lifts(const tl_ccp_visits *lanes) {
+  const double near = sizeof(talus_real) == 4 ? 1e-5 : 1e-14;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    static bench x, y, z;
+    fill_bench(&x, 4 * seed + 1); /* without tensors */
+    for (int k = 0; k < PACKS; ++k)
+      for (int i = 0; i < TL_CCP_LANES; ++i) {
+        put(&x.packs[k].impulse, i, tl_vec3(0, 0, 0));
+        x.packs[k].friction[i] = 0;
+      }
+    y = z = x;
+    tl_ccp_rows fast = {.bodies = x.bodies, .packs = x.packs}, slow = fast, general = fast;
+    slow.bodies = y.bodies, slow.packs = y.packs;
+    general.bodies = z.bodies, general.packs = z.packs, general.ncp = 1;
+    for (int i = 0; i < BODIES; ++i)
+      x.bodies[i].w = y.bodies[i].w = z.bodies[i].w = tl_vec3(0, 0, 0);
+    for (int sweep = 0; sweep < 3; ++sweep) {
+      const double a = lanes->lift(&fast, 0, PACKS), b = tl_ccp_lift_packs_scalar(&slow, 0, PACKS);
+      const double ra = lanes->lift_residual(&fast, 0, PACKS);
+      const double rb = tl_ccp_lift_residual_scalar(&slow, 0, PACKS);
+      CHECK_NEAR(a, b, TALUS_FAST ? 1e-6 * (1 + b) : 0);
+      CHECK_NEAR(ra, rb, TALUS_FAST ? 1e-6 * (1 + rb) : 0);
+      CHECK(sweep > 0 || a > 0);
+      CHECK(TALUS_FAST || memcmp(x.bodies, y.bodies, sizeof x.bodies) == 0);
+      CHECK(TALUS_FAST || memcmp(x.packs, y.packs, sizeof x.packs) == 0);
+      tl_ccp_sweep_packs_scalar(&general, 0, PACKS);
+      for (int i = 0; i < BODIES; ++i)
+        CHECK_NEAR(tl_length(tl_sub(x.bodies[i].v, z.bodies[i].v)), 0, near);
+    }
+  }
+}
+
+TEST(corrections_along_normals_have_the_bits_of_scalar_code_and_the_result_of_sweeps) {
+  for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa)
+    if (tl_isa_has(isa))
+      compare_lifts(tl_ccp_visits_of(isa));
+}
+
 /* Rows of the two that momentum moves on, and how far they pull back, sweep after sweep. */
 static void compare_momentum(const tl_ccp_visits *lanes) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {

@@ -548,9 +548,10 @@ static void compare_steps(const tl_ccp_visits *lanes) {
     const bool has_rolls = seed > 24;
     tl_random random = tl_random_start(seed, 3, 0);
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; ++i)
-      bodies[i] = (tl_ccp_body){draw_vec(&random, 1), draw_vec(&random, 5),
-                                (talus_real)(i % 9 == 0 ? 0 : draw(&random, 0.5, 3)),
-                                (talus_real)(i % 9 == 0 ? 0 : draw(&random, 5, 50))};
+      bodies[i] = (tl_ccp_body){.v = draw_vec(&random, 1),
+                                .w = draw_vec(&random, 5),
+                                .inv_mass = (talus_real)(i % 9 == 0 ? 0 : draw(&random, 0.5, 3)),
+                                .inv_inertia = (talus_real)(i % 9 == 0 ? 0 : draw(&random, 5, 50))};
     for (uint32_t k = 0; k < PACKS; ++k)
       for (uint32_t i = 0; i < TL_CCP_LANES; ++i) {
         tl_ccp_pack *pack = &packs[k];

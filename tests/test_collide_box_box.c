@@ -1,6 +1,6 @@
 /* Box against box: the 15 axes against a search over directions and against nearest places in long
  * double, the manifold against the corners it must have. */
-#include "kernels/patch.h"
+#include "kernels/collide_box_box.h"
 #include "test_collide.h"
 
 static int both(const tl_posed *a, const tl_posed *b, double margin, tl_point *out) {
@@ -205,6 +205,95 @@ TEST(flat_bricks_have_the_contacts_of_the_search) {
     alike += count == wanted && l_distance(l_of3(p[0].normal), l_of3(q[0].normal)) < 1e-5;
   }
   CHECK_MSG(alike > cases / 2, "%d of %d have the same normal", alike, cases);
+}
+
+/* ---- axes and faces, written plainly ----------------------------------------------------------
+ */
+
+/* The 15 axes one after the other, every root and division done. */
+static double plain_axis(const tl_box *a, const tl_box *b, double normal[3], int edges[2]) {
+  const talus_dvec3 d = tl_frame_to_local(&a->frame, tl_dsub(b->position, a->position));
+  const double t[3] = {d.x, d.y, d.z};
+  double r[3][3], best = -DBL_MAX, lead = TL_BOX_EDGE_BIAS * fmin(tl_box_size(a), tl_box_size(b));
+  for (int j = 0; j < 3; ++j) {
+    const talus_dvec3 axis = tl_frame_to_local(&a->frame, tl_frame_axis(&b->frame, j));
+    r[0][j] = axis.x, r[1][j] = axis.y, r[2][j] = axis.z;
+  }
+  edges[0] = edges[1] = -1;
+  for (int i = 0; i < 3; ++i) {
+    const double s = fabs(t[i]) - a->half[i] - b->half[0] * fabs(r[i][0]) -
+                     b->half[1] * fabs(r[i][1]) - b->half[2] * fabs(r[i][2]);
+    if (s > best)
+      best = s, normal[0] = normal[1] = normal[2] = 0, normal[i] = t[i] < 0 ? -1 : 1;
+  }
+  for (int j = 0; j < 3; ++j) {
+    const double along = t[0] * r[0][j] + t[1] * r[1][j] + t[2] * r[2][j];
+    const double s = fabs(along) - b->half[j] - a->half[0] * fabs(r[0][j]) -
+                     a->half[1] * fabs(r[1][j]) - a->half[2] * fabs(r[2][j]);
+    if (s > best + 1e-12 * (a->half[0] + b->half[j])) {
+      best = s;
+      for (int i = 0; i < 3; ++i)
+        normal[i] = along < 0 ? -r[i][j] : r[i][j];
+    }
+  }
+  for (int e = 0; e < 9; ++e) {
+    const int i = e / 3, j = e % 3;
+    const int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+    const double length = sqrt(r[i1][j] * r[i1][j] + r[i2][j] * r[i2][j]);
+    const double along = (t[i2] * r[i1][j] - t[i1] * r[i2][j]) / length;
+    const double reach = (a->half[i1] * fabs(r[i2][j]) + a->half[i2] * fabs(r[i1][j]) +
+                          b->half[j1] * fabs(r[i][j2]) + b->half[j2] * fabs(r[i][j1])) /
+                         length;
+    if (!(length * length > 1e-10) || !(fabs(along) - reach > best + lead))
+      continue;
+    best = fabs(along) - reach, lead = 0, edges[0] = i, edges[1] = j;
+    normal[i] = 0;
+    normal[i1] = (along < 0 ? 1 : -1) * r[i2][j] / length;
+    normal[i2] = (along < 0 ? -1 : 1) * r[i1][j] / length;
+  }
+  return best;
+}
+
+static tl_box random_box(tl_random *random, bool level) {
+  const talus_dvec3 half = tl_dadd(tl_dvec3(0.5, 0.5, 0.5), anywhere(random, level ? 0 : 0.45));
+  const talus_quat q =
+      level ? tl_quat_from_rotation_vector(tl_narrow(anywhere(random, 1e-4))) : random_quat(random);
+  return (tl_box){anywhere(random, 1.2), tl_frame_from_quat(q), {half.x, half.y, half.z}};
+}
+
+/* Of random boxes, and of cubes nearly parallel, where edges are all but as good as faces. */
+TEST(axes_that_lose_clearly_change_no_bit_of_the_answer) {
+  const int cases = getenv("TALUS_SOAK") ? 100000 : 3000;
+  int of_edges = 0;
+  for (int serial = 0; serial < cases; ++serial) {
+    tl_random random = tl_random_start(25, 0, (uint64_t)serial);
+    const bool level = serial % 2 == 0;
+    const tl_box a = random_box(&random, level), b = random_box(&random, level);
+    double quick[3] = {0}, plain[3] = {0};
+    int quick_edges[2], plain_edges[2];
+    const double s = tl_box_box_axis(&a, &b, DBL_MAX, quick, quick_edges);
+    const double t = plain_axis(&a, &b, plain, plain_edges);
+    CHECK(s == t && memcmp(quick, plain, sizeof quick) == 0 &&
+          memcmp(quick_edges, plain_edges, sizeof quick_edges) == 0);
+    of_edges += plain_edges[0] >= 0;
+  }
+  CHECK_MSG(of_edges > cases / 20, "%d cases of edges", of_edges);
+}
+
+TEST(a_face_in_the_world_is_the_box_s_own_face_turned) {
+  for (uint64_t serial = 0; serial < 500; ++serial) {
+    tl_random random = tl_random_start(26, 0, serial);
+    const tl_box box = random_box(&random, false);
+    const talus_dvec3 d = tl_dunit(anywhere(&random, 1));
+    tl_patch patch, own;
+    tl_box_patch(&box, d, &patch);
+    tl_box_face_patch(box.half, tl_frame_to_local(&box.frame, d), &own);
+    CHECK(patch.count == 4 && own.count == 4 && patch.number == own.number);
+    for (int k = 0; k < 4; ++k) {
+      const talus_dvec3 at = tl_dadd(box.position, tl_frame_to_world(&box.frame, own.vertex[k]));
+      CHECK(at.x == patch.vertex[k].x && at.y == patch.vertex[k].y && at.z == patch.vertex[k].z);
+    }
+  }
 }
 
 TEST_MAIN()

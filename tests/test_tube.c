@@ -1,5 +1,6 @@
 /* Gaps of the places of capsules and cylinders beside the deepest: each is a distance that can be
  * measured without any normal. */
+#include "kernels/convex.h"
 #include "test_collide.h"
 
 /* Of the point p from the segment at c with half length h along the unit vector z. */
@@ -84,6 +85,16 @@ TEST(side_of_a_slant_capsule_over_an_edge_is_as_near_as_it_is) {
     const double above = r + gap + 0.3 * tan(tilt); /* of the axis over the edge */
     const bool low = p[i].point.x < 0.3;
     CHECK_NEAR(p[i].gap, low ? gap : above * cos(tilt) - r, 1e-6);
+  }
+}
+
+TEST(points_of_a_disc_are_cosines_and_sines) {
+  tl_patch patch;
+  tl_disc_patch(1, 0.5, &patch);
+  CHECK(patch.count == TL_DISC_POINTS);
+  for (int k = 0; k < TL_DISC_POINTS; ++k) {
+    const double angle = 2 * TL_PI / TL_DISC_POINTS * k;
+    CHECK(patch.vertex[k].x == tl_cos_d(angle) && patch.vertex[k].y == tl_sin_d(angle));
   }
 }
 

@@ -33,6 +33,16 @@ typedef struct tl_device_counters {
   double upload_ms, download_ms;
 } tl_device_counters;
 
+#define TL_DEVICE_MARKS 8
+
+/* A stable sort, ascending by the lowest `bits` bits of the keys. [1] is room; *in_room says that
+ * the result is there. */
+typedef struct tl_device_sort {
+  void *keys[2];
+  uint32_t *values[2];
+  bool wide; /* keys have 64 bits, else 32 */
+} tl_device_sort;
+
 typedef struct tl_device_calls {
   const char *name; /* "check", "cuda" */
   void (*close)(tl_device *);
@@ -41,10 +51,8 @@ typedef struct tl_device_calls {
   talus_status (*upload)(tl_device *, void *to, const void *from, size_t bytes);
   talus_status (*download)(tl_device *, void *to, const void *from, size_t bytes);
   talus_status (*clear)(tl_device *, void *block, size_t bytes); /* to zeros */
-  /* Stable, ascending by the lowest `bits` bits of the keys. The others are room; *in_room says
-   * that the result is there. */
-  talus_status (*sort)(tl_device *, size_t n, int bits, uint64_t *keys, uint64_t *room_keys,
-                       uint32_t *values, uint32_t *room_values, bool *in_room);
+  talus_status (*copy)(tl_device *, void *to, const void *from, size_t bytes);
+  talus_status (*sort)(tl_device *, size_t n, int bits, const tl_device_sort *, bool *in_room);
   /* starts[i]: the sum of counts[0] ... counts[i - 1], for i = 0 ... n. */
   talus_status (*sum)(tl_device *, size_t n, const uint32_t *counts, uint64_t *starts);
   /* values[i] becomes the greatest of values[0] ... values[i]. */
@@ -52,6 +60,10 @@ typedef struct tl_device_calls {
   /* Runs thread i of the task for i = 0 ... n - 1; `task` is the struct of its arguments. */
   talus_status (*launch)(tl_device *, int kind, const void *task, size_t n);
   talus_status (*finish)(tl_device *); /* waits; reports what went wrong meanwhile */
+  /* Notes the time at which the device gets here, and ms from one such mark to another, once it
+   * has finished. Marks are 0 ... TL_DEVICE_MARKS - 1. */
+  talus_status (*mark)(tl_device *, int mark);
+  double (*elapsed)(tl_device *, int from, int to);
 } tl_device_calls;
 
 struct tl_device {

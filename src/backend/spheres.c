@@ -2,7 +2,6 @@
 #include "backend/spheres.h"
 
 #include <math.h>
-#include <time.h>
 
 #include "backend/thread/tasks.h"
 
@@ -10,15 +9,12 @@
 #define JOINERS    ((size_t)64)
 #define ROOMY      1e-6 /* of an edge: cells are wider by that, for what rounding moves bodies */
 #define ALIKE      3.0  /* times as wide: still on one level */
-#define TABLE_LESS ((uint64_t)1 << 20) /* cells for which there is always a table; */
-#define TABLE_MORE 8                   /* and for each body */
+#define FEW_CELLS  ((double)((uint64_t)1 << 18)) /* not worth joining; */
+#define CELLS_EACH 3.0                           /* nor are so many a body */
+#define TABLE_LESS ((uint64_t)1 << 20)           /* cells for which there is always a table; */
+#define TABLE_MORE 8                             /* and for each body */
 #define LONG_RUNS  ((size_t)4096)
-
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
+#define BLUR       1e-6 /* of the space: more than 6 * sqrt(3) * 2^-24, what a look is wrong by */
 
 void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks) {
   tl_device_block *all = (tl_device_block *)(void *)blocks;
@@ -26,16 +22,15 @@ void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks) {
     (void)device->calls->resize(device, &all[i], 0);
 }
 
-/* Room for n elements; what is there is forgotten. */
-static talus_status reserve(tl_device *device, tl_device_block *block, size_t n, size_t size) {
+talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t n, size_t size) {
   const size_t bytes = (n > 0 ? n : 1) * size;
   if (bytes <= block->bytes)
     return TALUS_OK;
   return device->calls->resize(device, block, bytes + bytes / 32);
 }
 
-#define RESERVE(block, n, type) TL_TRY(reserve(device, &(block), (n), sizeof(type)))
-#define LAUNCH(name, task, n)   TL_TRY(device->calls->launch(device, TL_TASK_##name, &(task), (n)))
+#define RESERVE TL_DEVICE_RESERVE
+#define LAUNCH  TL_DEVICE_LAUNCH
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
@@ -67,39 +62,90 @@ static void choose_levels(const tl_thread_extent *extent, double margin, tl_grid
     grid->widest[i] = ldexp(most, (int)(i + 1) - (int)grid->count);
 }
 
+/* How long the space is along an axis. */
+static double span_of(const tl_grid_space *space, const tl_thread_extent *extent, int axis) {
+  return space->period[axis] > 0 ? space->period[axis] : extent->high[axis] - extent->low[axis];
+}
+
+static double cells_of(const tl_grid_level *cells) {
+  return (double)cells->count[0] * cells->count[1] * cells->count[2];
+}
+
+static void cut_axis(double span, double edge, int axis, bool wraps, tl_grid_level *cells) {
+  const double share = floor(span / edge), fit = share >= 0 ? share : 0; /* infinite: NaN */
+  cells->count[axis] = wraps ? (uint32_t)fmax(fit, 1) : (uint32_t)fit + 1;
+  cells->per_metre[axis] = wraps ? cells->count[axis] / span : 1 / edge;
+}
+
 static void choose_cells(const tl_thread_extent *extent, uint32_t level, tl_grid_levels *grid) {
-  tl_grid_level *cells = &grid->level[level];
   for (int k = 0; k < 3; ++k) {
-    const bool wraps = grid->space.period[k] > 0;
-    const double span = wraps ? grid->space.period[k] : extent->high[k] - extent->low[k];
-    const double far =
-        fmax(fmax(fabs(extent->low[k]), fabs(extent->high[k])), fabs(grid->space.low[k]));
-    double edge = grid->widest[level] * (1 + ROOMY) + 8 * DBL_EPSILON * far;
+    const double span = span_of(&grid->space, extent, k);
+    double edge = grid->widest[level] * (1 + ROOMY) + 2 * grid->slack[k];
     edge = fmax(edge, span / (TL_GRID_LONGEST - 1) * (1 + ROOMY));
     if (!(edge > DBL_MIN))
       edge = 1;
-    const double share = floor(span / edge), fit = share >= 0 ? share : 0; /* infinite: NaN */
-    cells->count[k] = wraps ? (uint32_t)fmax(fit, 1) : (uint32_t)fit + 1;
-    cells->edge[k] = wraps ? span / cells->count[k] : edge;
+    cut_axis(span, edge, k, grid->space.period[k] > 0, &grid->level[level]);
   }
 }
 
+/* Joins cells along x, on the level that has most, until there are few enough for a table. */
+static void join_cells(const tl_thread_extent *extent, size_t bodies, tl_grid_levels *grid) {
+  const double enough = fmax(FEW_CELLS, CELLS_EACH * (double)bodies);
+  const double span = span_of(&grid->space, extent, 0);
+  for (;;) {
+    double all = 0;
+    tl_grid_level *most = &grid->level[0];
+    for (uint32_t i = 0; i < grid->count; ++i) {
+      all += cells_of(&grid->level[i]);
+      if (cells_of(&grid->level[i]) > cells_of(most) && grid->level[i].count[0] > 1)
+        most = &grid->level[i];
+    }
+    if (all <= enough || most->count[0] <= 1)
+      return;
+    cut_axis(span, 2 / most->per_metre[0], 0, grid->space.period[0] > 0, most);
+  }
+}
+
+static uint64_t number_cells(tl_grid_levels *grid) {
+  uint64_t first = 0;
+  for (uint32_t i = 0; i < grid->count; ++i) {
+    tl_grid_level *cells = &grid->level[i];
+    cells->first = first;
+    first += (uint64_t)cells->count[0] * cells->count[1] * cells->count[2];
+  }
+  return first;
+}
+
+static bool has_table(uint64_t cells, size_t bodies) {
+  return cells <= TABLE_LESS + TABLE_MORE * (uint64_t)bodies;
+}
+
+/* Returns how many cells there are. */
 static uint64_t make_grid(const tl_spheres_asked *asked, const tl_thread_extent *extent,
                           tl_grid_levels *grid) {
   *grid = (tl_grid_levels){0};
   for (int k = 0; k < 3; ++k) {
     grid->space.period[k] = asked->period[k];
     grid->space.low[k] = asked->period[k] > 0 ? asked->low[k] : extent->low[k];
+    const double far = fmax(fmax(fabs(extent->low[k]), fabs(extent->high[k])),
+                            fmax(fabs(grid->space.low[k]), grid->space.period[k]));
+    grid->slack[k] = 8 * DBL_EPSILON * far;
   }
   choose_levels(extent, asked->margin, grid);
-  uint64_t first = 0;
-  for (uint32_t i = 0; i < grid->count; ++i) {
-    tl_grid_level *cells = &grid->level[i];
+  for (uint32_t i = 0; i < grid->count; ++i)
     choose_cells(extent, i, grid);
-    cells->first = first;
-    first += (uint64_t)cells->count[0] * cells->count[1] * cells->count[2];
-  }
-  return first;
+  tl_grid_levels joined = *grid;
+  join_cells(extent, asked->count, &joined);
+  if (has_table(number_cells(&joined), asked->count))
+    *grid = joined;
+  return number_cells(grid);
+}
+
+static float blur_of(const tl_grid_space *space, const tl_thread_extent *extent) {
+  double most = 0;
+  for (int k = 0; k < 3; ++k)
+    most = fmax(most, span_of(space, extent, k));
+  return (float)(BLUR * most);
 }
 
 static int bits_of(uint64_t n) {
@@ -114,41 +160,55 @@ static int bits_of(uint64_t n) {
 /* Rows sorted by cell. The table of cells is left out where cells are many more than bodies: a
  * search in the keys then takes its place. */
 static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size_t count,
-                              double margin, const tl_grid_levels *grid, uint64_t cells,
-                              tl_thread_search *search) {
+                              uint64_t cells, tl_thread_search *search) {
+  const bool wide = cells >= UINT32_MAX;
   for (int k = 0; k < 2; ++k) {
-    RESERVE(blocks->keys[k], count, uint64_t);
+    TL_TRY(tl_device_reserve(device, &blocks->keys[k], count,
+                             wide ? sizeof(uint64_t) : sizeof(uint32_t)));
     RESERVE(blocks->slots[k], count, uint32_t);
   }
   RESERVE(blocks->sorted, count, tl_thread_ball);
+  RESERVE(blocks->looks, count, tl_thread_look);
+  RESERVE(blocks->levels, 1, uint32_t);
+  TL_TRY(device->calls->clear(device, blocks->levels.data, sizeof(uint32_t)));
   const tl_key_task key = {.rows = blocks->rows.data,
-                           .grid = *grid,
-                           .margin = margin,
-                           .keys = blocks->keys[0].data,
-                           .slots = blocks->slots[0].data};
+                           .grid = search->grid,
+                           .margin = search->margin,
+                           .last = cells,
+                           .keys = {blocks->keys[0].data, wide},
+                           .slots = blocks->slots[0].data,
+                           .levels = blocks->levels.data};
   LAUNCH(key, key, count);
+  const tl_device_sort sort = {{blocks->keys[0].data, blocks->keys[1].data},
+                               {blocks->slots[0].data, blocks->slots[1].data},
+                               wide};
   bool in_room;
-  TL_TRY(device->calls->sort(device, count, bits_of(cells - 1), key.keys, blocks->keys[1].data,
-                             key.slots, blocks->slots[1].data, &in_room));
+  TL_TRY(device->calls->sort(device, count, bits_of(search->plane_count > 0 ? cells : cells - 1),
+                             &sort, &in_room));
   uint32_t *ends = NULL;
-  if (cells <= TABLE_LESS + TABLE_MORE * (uint64_t)count) {
-    RESERVE(blocks->ends, cells, uint32_t);
+  if (has_table(cells, count)) {
+    RESERVE(blocks->ends, cells + 1, uint32_t); /* planes end behind the last cell */
     ends = blocks->ends.data;
     TL_TRY(device->calls->clear(device, ends, (size_t)cells * sizeof *ends));
   }
   const tl_gather_task gather = {.rows = blocks->rows.data,
-                                 .keys = blocks->keys[in_room].data,
+                                 .keys = {blocks->keys[in_room].data, wide},
                                  .slots = blocks->slots[in_room].data,
+                                 .space = search->grid.space,
+                                 .margin = search->margin,
                                  .count = count,
                                  .sorted = blocks->sorted.data,
+                                 .looks = blocks->looks.data,
                                  .ends = ends};
   LAUNCH(gather, gather, count);
   if (ends)
     TL_TRY(device->calls->climb(device, (size_t)cells, ends));
   search->sorted = gather.sorted;
+  search->looks = gather.looks;
   search->keys = gather.keys;
   search->slots = gather.slots;
   search->ends = ends;
+  search->levels = key.levels;
   return TALUS_OK;
 }
 
@@ -157,44 +217,37 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
 /* Sorts one long run by all threads; the keys of cells are not needed any more. */
 static talus_status sort_long_run(tl_device *device, tl_device_spheres *blocks, uint32_t slot,
                                   size_t bodies) {
-  const uint64_t *starts = blocks->starts.data;
-  uint64_t ends[2];
-  TL_TRY(device->calls->download(device, ends, starts + slot, sizeof ends));
+  const uint64_t *starts = blocks->starts.data; /* moved: where runs end */
+  uint64_t ends[2] = {0};
+  TL_TRY(slot > 0 ? device->calls->download(device, ends, starts + slot - 1, sizeof ends)
+                  : device->calls->download(device, ends + 1, starts, sizeof *ends));
   const size_t count = (size_t)(ends[1] - ends[0]);
-  for (int k = 0; k < 2; ++k) {
-    RESERVE(blocks->keys[k], count, uint64_t);
+  uint32_t *run = (uint32_t *)blocks->others.data + ends[0];
+  RESERVE(blocks->keys[0], count, uint32_t);
+  for (int k = 0; k < 2; ++k)
     RESERVE(blocks->slots[k], count, uint32_t);
-  }
-  tl_widen_task widen = {.values = (uint32_t *)blocks->others.data + ends[0],
-                         .keys = blocks->keys[0].data};
+  const tl_device_sort sort = {
+      {run, blocks->keys[0].data}, {blocks->slots[0].data, blocks->slots[1].data}, false};
   bool in_room;
-  LAUNCH(widen, widen, count);
-  TL_TRY(device->calls->sort(device, count, bits_of(bodies), widen.keys, blocks->keys[1].data,
-                             blocks->slots[0].data, blocks->slots[1].data, &in_room));
-  widen.keys = blocks->keys[in_room].data;
-  widen.back = true;
-  LAUNCH(widen, widen, count);
-  return TALUS_OK;
+  TL_TRY(device->calls->sort(device, count, bits_of(bodies), &sort, &in_room));
+  return in_room ? device->calls->copy(device, run, blocks->keys[0].data, count * sizeof *run)
+                 : TALUS_OK;
 }
 
 static talus_status sort_runs(tl_device *device, tl_device_spheres *blocks, size_t count,
-                              uint32_t levels) {
-  RESERVE(blocks->runs, LONG_RUNS + 1, uint32_t);
-  const tl_run_task run = {.least = levels > 1 ? 2 : TL_KEPT + 1,
-                           .starts = blocks->starts.data,
-                           .others = blocks->others.data,
-                           .long_runs = blocks->runs.data,
-                           .most_long = LONG_RUNS};
-  uint32_t runs[LONG_RUNS + 1];
-  TL_TRY(device->calls->clear(device, run.long_runs, sizeof *run.long_runs));
+                              const tl_thread_heads *heads) {
+  const bool is_listed = heads->long_runs <= LONG_RUNS;
+  const tl_run_task run = {.most = is_listed ? TL_RUN_LONG : SIZE_MAX,
+                           .ends = blocks->starts.data,
+                           .owners = blocks->owners.data,
+                           .others = blocks->others.data};
+  uint32_t runs[LONG_RUNS];
   LAUNCH(run, run, count);
-  TL_TRY(device->calls->download(device, runs, run.long_runs, sizeof *runs));
-  if (runs[0] > LONG_RUNS) /* their own threads have sorted the others */
-    runs[0] = LONG_RUNS;
-  if (runs[0] > 0)
-    TL_TRY(device->calls->download(device, runs + 1, run.long_runs + 1, runs[0] * sizeof *runs));
-  for (uint32_t i = 0; i < runs[0]; ++i)
-    TL_TRY(sort_long_run(device, blocks, runs[1 + i], count));
+  if (!is_listed || heads->long_runs == 0)
+    return TALUS_OK;
+  TL_TRY(device->calls->download(device, runs, blocks->runs.data, heads->long_runs * sizeof *runs));
+  for (uint32_t i = 0; i < heads->long_runs; ++i)
+    TL_TRY(sort_long_run(device, blocks, runs[i], count));
   return TALUS_OK;
 }
 
@@ -202,26 +255,32 @@ static talus_status sort_runs(tl_device *device, tl_device_spheres *blocks, size
 
 /* Counts, makes room, writes. */
 static talus_status find_runs(tl_device *device, tl_device_spheres *blocks,
-                              const tl_thread_search *search, size_t *contacts) {
+                              const tl_thread_search *search, tl_thread_heads *heads) {
   const size_t count = search->count;
-  uint64_t total;
+  RESERVE(blocks->found, count, uint32_t);
   RESERVE(blocks->counts, count, uint32_t);
   RESERVE(blocks->starts, count + 1, uint64_t);
   RESERVE(blocks->kept, TL_KEPT * count, uint32_t);
-  tl_touch_task touch = {
-      .search = *search, .counts = blocks->counts.data, .kept = blocks->kept.data};
+  RESERVE(blocks->heads, 1, tl_thread_heads);
+  RESERVE(blocks->runs, LONG_RUNS, uint32_t);
+  tl_touch_task touch = {.search = *search,
+                         .found = blocks->found.data,
+                         .kept = blocks->kept.data,
+                         .counts = blocks->counts.data};
+  const tl_head_task head = {.starts = blocks->starts.data,
+                             .count = count,
+                             .most_long = LONG_RUNS,
+                             .heads = blocks->heads.data,
+                             .long_runs = blocks->runs.data};
   TL_TRY(device->calls->clear(device, touch.counts, count * sizeof *touch.counts));
+  TL_TRY(device->calls->clear(device, head.heads, sizeof *heads));
   LAUNCH(touch, touch, count);
   TL_TRY(device->calls->sum(device, count, touch.counts, blocks->starts.data));
-  TL_TRY(device->calls->download(device, &total, (uint64_t *)blocks->starts.data + count,
-                                 sizeof total));
-  *contacts = (size_t)total;
-  RESERVE(blocks->owners, *contacts, uint32_t);
-  RESERVE(blocks->others, *contacts, uint32_t);
-  if (search->grid.count > 1) /* with one level the counts are needed again */
-    TL_TRY(device->calls->clear(device, touch.counts, count * sizeof *touch.counts));
+  LAUNCH(head, head, count);
+  TL_TRY(device->calls->download(device, heads, head.heads, sizeof *heads));
+  RESERVE(blocks->owners, (size_t)heads->contacts, uint32_t);
+  RESERVE(blocks->others, (size_t)heads->contacts, uint32_t);
   touch.starts = blocks->starts.data;
-  touch.owners = blocks->owners.data;
   touch.others = blocks->others.data;
   LAUNCH(touch, touch, count);
   return TALUS_OK;
@@ -234,46 +293,67 @@ static talus_status send(tl_device *device, tl_device_spheres *blocks,
   TL_TRY(
       device->calls->upload(device, blocks->rows.data, asked->rows, count * sizeof *asked->rows));
   *search = (tl_thread_search){.count = count, .margin = asked->margin};
-  if (!asked->fixed)
+  if (asked->fixed) {
+    RESERVE(blocks->fixed, count, uint8_t);
+    search->fixed = blocks->fixed.data;
+    TL_TRY(device->calls->upload(device, blocks->fixed.data, asked->fixed, count));
+  }
+  if (asked->plane_count == 0)
     return TALUS_OK;
-  RESERVE(blocks->fixed, count, uint8_t);
-  search->fixed = blocks->fixed.data;
-  return device->calls->upload(device, blocks->fixed.data, asked->fixed, count);
+  RESERVE(blocks->planes, asked->plane_count, tl_thread_plane);
+  search->planes = blocks->planes.data;
+  search->plane_count = asked->plane_count;
+  return device->calls->upload(device, blocks->planes.data, asked->planes,
+                               asked->plane_count * sizeof *asked->planes);
+}
+
+talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
+                                 const tl_spheres_asked *asked, tl_thread_search *search,
+                                 size_t *pairs, tl_spheres_times *times) {
+  tl_thread_extent extent;
+  tl_thread_heads heads;
+  *pairs = 0;
+  *times = (tl_spheres_times){0};
+  if (asked->count == asked->plane_count)
+    return TALUS_OK;
+  TL_TRY(send(device, blocks, asked, search));
+  TL_TRY(device->calls->mark(device, TL_MARK_BEGUN));
+  TL_TRY(measure(device, blocks, asked->count, &extent));
+  times->cells = make_grid(asked, &extent, &search->grid);
+  times->levels = search->grid.count;
+  search->blur = blur_of(&search->grid.space, &extent);
+  TL_TRY(sort_rows(device, blocks, asked->count, times->cells, search));
+  TL_TRY(device->calls->mark(device, TL_MARK_SORTED));
+  TL_TRY(find_runs(device, blocks, search, &heads));
+  TL_TRY(sort_runs(device, blocks, search->count, &heads));
+  TL_TRY(device->calls->mark(device, TL_MARK_FOUND));
+  *pairs = (size_t)heads.contacts;
+  return TALUS_OK;
+}
+
+talus_status tl_device_tell(tl_device *device, tl_spheres_times *times) {
+  TL_TRY(device->calls->mark(device, TL_MARK_WRITTEN));
+  TL_TRY(device->calls->finish(device));
+  times->sort_ms = device->calls->elapsed(device, TL_MARK_BEGUN, TL_MARK_SORTED);
+  times->search_ms = device->calls->elapsed(device, TL_MARK_SORTED, TL_MARK_FOUND);
+  times->write_ms = device->calls->elapsed(device, TL_MARK_FOUND, TL_MARK_WRITTEN);
+  return TALUS_OK;
 }
 
 talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *blocks,
                                      const tl_spheres_asked *asked, size_t *count,
                                      tl_spheres_times *times) {
   tl_thread_search search;
-  tl_thread_extent extent;
-  *count = 0;
-  *times = (tl_spheres_times){0};
+  TL_TRY(tl_device_find_near(device, blocks, asked, &search, count, times));
   if (asked->count == 0)
     return TALUS_OK;
-  TL_TRY(send(device, blocks, asked, &search));
-  const double begun = now_ms();
-  TL_TRY(measure(device, blocks, asked->count, &extent));
-  times->cells = make_grid(asked, &extent, &search.grid);
-  times->levels = search.grid.count;
-  TL_TRY(
-      sort_rows(device, blocks, asked->count, asked->margin, &search.grid, times->cells, &search));
-  TL_TRY(device->calls->finish(device));
-  const double sorted = now_ms();
-  TL_TRY(find_runs(device, blocks, &search, count));
-  TL_TRY(device->calls->finish(device));
-  const double found = now_ms();
-  TL_TRY(sort_runs(device, blocks, asked->count, times->levels));
   RESERVE(blocks->contacts, *count, talus_row_contact);
   const tl_contact_task write = {.rows = blocks->rows.data,
                                  .space = search.grid.space,
-                                 .margin = asked->margin,
+                                 .margin = search.margin,
                                  .owners = blocks->owners.data,
                                  .others = blocks->others.data,
                                  .contacts = blocks->contacts.data};
   LAUNCH(contact, write, *count);
-  TL_TRY(device->calls->finish(device));
-  times->sort_ms = sorted - begun;
-  times->search_ms = found - sorted;
-  times->write_ms = now_ms() - found;
-  return TALUS_OK;
+  return tl_device_tell(device, times);
 }

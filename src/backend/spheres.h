@@ -10,8 +10,8 @@
 
 /* The blocks of one caller, kept from call to call. */
 typedef struct tl_device_spheres {
-  tl_device_block rows, sorted, fixed, parts, keys[2], slots[2], ends, counts, kept, starts, owners,
-      others, runs, contacts;
+  tl_device_block levels, planes, rows, sorted, looks, fixed, parts, keys[2], slots[2], ends, found,
+      counts, kept, starts, heads, owners, others, runs, contacts;
 } tl_device_spheres;
 
 /* What is asked. Arrays of the host. */
@@ -21,6 +21,9 @@ typedef struct tl_spheres_asked {
   size_t count;
   double period[3], low[3]; /* m; 0: not periodic */
   double margin;            /* m: of a pair */
+  /* Rows with a radius below 0 are these, in the same order. */
+  const tl_thread_plane *planes;
+  size_t plane_count;
 } tl_spheres_asked;
 
 typedef struct tl_spheres_times {
@@ -31,7 +34,27 @@ typedef struct tl_spheres_times {
 
 void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks);
 
-/* Finds them; they stay on the device (blocks->contacts). */
+/* Marks of time. */
+enum { TL_MARK_BEGUN, TL_MARK_SORTED, TL_MARK_FOUND, TL_MARK_WRITTEN };
+
+/* Pairs that touch, in canonical order: blocks->owners and others; planes with those that may reach
+ * them. What was marked is told by tl_device_tell. */
+talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
+                                 const tl_spheres_asked *asked, tl_thread_search *search,
+                                 size_t *pairs, tl_spheres_times *times);
+
+/* Waits until all is done. */
+talus_status tl_device_tell(tl_device *device, tl_spheres_times *times);
+
+/* Room for n elements; what is there is forgotten. */
+talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t n, size_t size);
+
+#define TL_DEVICE_RESERVE(block, n, type)                                                          \
+  TL_TRY(tl_device_reserve(device, &(block), (n), sizeof(type)))
+#define TL_DEVICE_LAUNCH(name, task, n)                                                            \
+  TL_TRY(device->calls->launch(device, TL_TASK_##name, &(task), (n)))
+
+/* Finds them; they stay on the device (blocks->contacts). No planes. */
 talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *blocks,
                                      const tl_spheres_asked *asked, size_t *count,
                                      tl_spheres_times *times);

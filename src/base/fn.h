@@ -12,4 +12,11 @@
 #define TL_BIG_FN static inline
 #endif
 
+/* Before the first member of a struct: a device reads what is aligned in one go. */
+#ifdef __cplusplus
+#define TL_ALIGNED(bytes) alignas(bytes)
+#else
+#define TL_ALIGNED(bytes) _Alignas(bytes)
+#endif
+
 #endif

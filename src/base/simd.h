@@ -205,32 +205,146 @@ INLINE void transpose(lanes m[W]) {
 #endif
 }
 
-/* Rows that begin with eight numbers, of `stride` numbers each: W of them, by index, to eight
+/* ---- rows by index --------------------------------------------------------------------------- */
+
+#if LANES_8
+
+/* Four numbers of each of two rows in a register. Doubles are best paired as 0 and 2, 1 and 3, 4
+ * and 6, 5 and 7, floats as 0 and 4 and so on: then no shuffle crosses more than it must. */
+#if TALUS_SINGLE
+#define PAIR(i) (i)
+#define APART   4
+#else
+#define PAIR(i) ((i) + ((i)&2))
+#define APART   2
+#endif
+
+INLINE lanes load_pair(const talus_real *low, const talus_real *high) {
+#if TALUS_SINGLE
+  return (lanes)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high),
+                                     1);
+#else
+  return (lanes)_mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(low)),
+                                   _mm256_loadu_pd(high), 1);
+#endif
+}
+
+INLINE void store_low(talus_real *to, lanes x) {
+#if TALUS_SINGLE
+  _mm_storeu_ps(to, _mm256_castps256_ps128((__m256)x));
+#else
+  _mm256_storeu_pd(to, _mm512_castpd512_pd256((__m512d)x));
+#endif
+}
+
+INLINE void store_high(talus_real *to, lanes x) {
+#if TALUS_SINGLE
+  _mm_storeu_ps(to, _mm256_extractf128_ps((__m256)x, 1));
+#else
+  _mm256_storeu_pd(to, _mm512_extractf64x4_pd((__m512d)x, 1));
+#endif
+}
+
+/* Four pairs of rows to four columns of eight, and back. */
+INLINE void to_columns(lanes m[4]) {
+#if TALUS_SINGLE
+  const lanes a = SHUFFLE(m[0], m[1], 0, 8, 1, 9, 4, 12, 5, 13);
+  const lanes b = SHUFFLE(m[0], m[1], 2, 10, 3, 11, 6, 14, 7, 15);
+  const lanes c = SHUFFLE(m[2], m[3], 0, 8, 1, 9, 4, 12, 5, 13);
+  const lanes d = SHUFFLE(m[2], m[3], 2, 10, 3, 11, 6, 14, 7, 15);
+  m[0] = SHUFFLE(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
+  m[1] = SHUFFLE(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
+  m[2] = SHUFFLE(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
+  m[3] = SHUFFLE(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
+#else
+  const lanes a = SHUFFLE(m[0], m[1], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes b = SHUFFLE(m[0], m[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes c = SHUFFLE(m[2], m[3], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes d = SHUFFLE(m[2], m[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  m[0] = SHUFFLE(a, c, 0, 1, 4, 5, 8, 9, 12, 13);
+  m[1] = SHUFFLE(b, d, 0, 1, 4, 5, 8, 9, 12, 13);
+  m[2] = SHUFFLE(a, c, 2, 3, 6, 7, 10, 11, 14, 15);
+  m[3] = SHUFFLE(b, d, 2, 3, 6, 7, 10, 11, 14, 15);
+#endif
+}
+
+INLINE void to_pairs(lanes m[4]) {
+#if TALUS_SINGLE
+  to_columns(m); /* the other way round as well */
+#else
+  const lanes a = SHUFFLE(m[0], m[1], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes b = SHUFFLE(m[0], m[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes c = SHUFFLE(m[2], m[3], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes d = SHUFFLE(m[2], m[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  m[0] = SHUFFLE(a, c, 0, 1, 8, 9, 2, 3, 10, 11);
+  m[1] = SHUFFLE(b, d, 0, 1, 8, 9, 2, 3, 10, 11);
+  m[2] = SHUFFLE(a, c, 4, 5, 12, 13, 6, 7, 14, 15);
+  m[3] = SHUFFLE(b, d, 4, 5, 12, 13, 6, 7, 14, 15);
+#endif
+}
+
+/* Rows that begin with four numbers, of `stride` numbers each: W of them, by index, to four
  * columns; m[i] holds what was at [i] of every row. */
-INLINE void load_rows(const void *rows, size_t stride, const uint32_t *index,
-                      lanes m[TL_SIMD_GROUP]) {
-  for (int k = 0; k < TL_SIMD_GROUP; k += W) {
+INLINE void load_fours(const void *rows, size_t stride, const uint32_t *index, lanes m[4]) {
+  const talus_real *from = rows;
+  for (int i = 0; i < 4; ++i)
+    m[i] = load_pair(from + index[PAIR(i)] * stride, from + index[PAIR(i) + APART] * stride);
+  to_columns(m);
+}
+
+/* The other way round, for the rows in `which` (bit i: row i); m is overwritten. */
+INLINE void store_fours(void *rows, size_t stride, const uint32_t *index, lanes m[4],
+                        unsigned which) {
+  talus_real *to = rows;
+  to_pairs(m);
+  if (which == ALL_LANES) {
+    for (int i = 0; i < 4; ++i) {
+      store_low(to + index[PAIR(i)] * stride, m[i]);
+      store_high(to + index[PAIR(i) + APART] * stride, m[i]);
+    }
+    return;
+  }
+  for (int i = 0; i < 4; ++i) {
+    if (which >> PAIR(i) & 1)
+      store_low(to + index[PAIR(i)] * stride, m[i]);
+    if (which >> (PAIR(i) + APART) & 1)
+      store_high(to + index[PAIR(i) + APART] * stride, m[i]);
+  }
+}
+
+#else
+
+INLINE void load_fours(const void *rows, size_t stride, const uint32_t *index, lanes m[4]) {
+  for (int k = 0; k < 4; k += W) {
     for (int i = 0; i < W; ++i)
       m[k + i] = load((const talus_real *)rows + index[i] * stride + k);
     transpose(m + k);
   }
 }
 
-/* The other way round, for the rows in `which` (bit i: row i); m is overwritten. */
+INLINE void store_fours(void *rows, size_t stride, const uint32_t *index, lanes m[4],
+                        unsigned which) {
+  for (int k = 0; k < 4; k += W)
+    transpose(m + k);
+  for (int i = 0; i < W; ++i)
+    if (which == ALL_LANES || which >> i & 1)
+      for (int k = 0; k < 4; k += W)
+        store((talus_real *)rows + index[i] * stride + k, m[k + i]);
+}
+
+#endif
+
+/* Rows that begin with eight numbers to eight columns. */
+INLINE void load_rows(const void *rows, size_t stride, const uint32_t *index,
+                      lanes m[TL_SIMD_GROUP]) {
+  load_fours(rows, stride, index, m);
+  load_fours((const talus_real *)rows + 4, stride, index, m + 4);
+}
+
 INLINE void store_rows(void *rows, size_t stride, const uint32_t *index, lanes m[TL_SIMD_GROUP],
                        unsigned which) {
-  for (int k = 0; k < TL_SIMD_GROUP; k += W)
-    transpose(m + k);
-  if (which == ALL_LANES) {
-    for (int i = 0; i < W; ++i)
-      for (int k = 0; k < TL_SIMD_GROUP; k += W)
-        store((talus_real *)rows + index[i] * stride + k, m[k + i]);
-    return;
-  }
-  for (int i = 0; i < W; ++i)
-    if (which >> i & 1)
-      for (int k = 0; k < TL_SIMD_GROUP; k += W)
-        store((talus_real *)rows + index[i] * stride + k, m[k + i]);
+  store_fours(rows, stride, index, m, which);
+  store_fours((talus_real *)rows + 4, stride, index, m + 4, which);
 }
 
 /* ---- doubles, whatever the precision --------------------------------------------------------- */

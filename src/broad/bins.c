@@ -1,8 +1,7 @@
 /* From boxes to sorted bins: sizes, grids, cells, sort. See bins.h for the idea. */
 #include "base/power.h"
+#include "base/clock.h"
 #include "broad/bins.h"
-
-#include <time.h>
 
 #include "base/cancel.h"
 #include "base/sort.h"
@@ -17,13 +16,7 @@
 
 tl_bins_stages *tl_bins_stages_of_bench;
 
-static double now(void) {
-  struct timespec t;
-  if (!tl_bins_stages_of_bench)
-    return 0;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static double now(void) { return tl_bins_stages_of_bench ? tl_clock() : 0; }
 
 static size_t count_pieces(size_t n, size_t size) { return (n + size - 1) / size; }
 

@@ -1,15 +1,8 @@
 /* The numbers of Poirrier's tables 1 to 3. */
 #include "broad/kdtree.h"
-
-#include <time.h>
+#include "base/clock.h"
 
 #define BLOCK ((size_t)1024) /* records that are swept together */
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 typedef struct block_sums {
   double cells, bodies; /* volumes: of cells in root cells, of bodies in m3 */
@@ -88,12 +81,12 @@ static talus_status measure(const tl_kdtree *tree, tl_kdtree_statistics *s) {
   measure_work work = {.tree = tree, .count = (most + BLOCK - 1) / BLOCK};
   TL_TAKE(tree->entries.crowd->arena, work.count, &work.sums);
   tl_for(par, work.count, 1, measure_volumes, &work);
-  const double begun = now();
+  const double begun = tl_clock();
   tl_for(par, work.count, 1, sweep_1, &work);
-  const double between = now();
+  const double between = tl_clock();
   tl_for(par, work.count, 1, sweep_2, &work);
   s->seconds_sweep_1 = between - begun;
-  s->seconds_sweep_2 = now() - between;
+  s->seconds_sweep_2 = tl_clock() - between;
   double cells = 0, bodies = 0, root = 1;
   for (size_t b = 0; b < work.count; ++b) {
     cells += work.sums[b].cells;
@@ -118,9 +111,9 @@ talus_status tl_kdtree_measure(const tl_crowd *crowd, const talus_box *boxes, bo
     return tl_fail(TALUS_ERROR_INVALID, "a linear kd-tree has 0 to %d bits, not %d", TL_KDTREE_BITS,
                    bits);
   TL_TRY(tl_broad_check(crowd, boxes));
-  const double begun = now();
+  const double begun = tl_clock();
   TL_TRY(tl_kdtree_build(crowd, boxes, split, bits, &tree));
-  s->seconds_build = now() - begun;
+  s->seconds_build = tl_clock() - begun;
   s->records = tree.count;
   TL_TRY(measure(&tree, s));
   s->bytes = crowd->arena->peak - held;

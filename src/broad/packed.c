@@ -1,8 +1,7 @@
 /* From boxes to sorted numbers. See packed.h for the idea. */
 #include "broad/packed.h"
 #include "base/isa.h"
-
-#include <time.h>
+#include "base/clock.h"
 
 #define BUCKET_BOXES ((size_t)1500) /* about, as long as there are enough buckets */
 #define RANGE        0x1p30
@@ -10,13 +9,7 @@
 
 bool tl_packed_never_of_tests = false;
 
-static double now(void) {
-  struct timespec t;
-  if (!tl_bins_stages_of_bench)
-    return 0;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static double now(void) { return tl_bins_stages_of_bench ? tl_clock() : 0; }
 
 static const tl_packed_loops *loops_now(void) {
   static const tl_packed_loops *const all[TL_ISA_COUNT] = {[TL_ISA_GENERIC] = &tl_packed_generic,

@@ -1,8 +1,8 @@
 /* Pairs and contacts of plain arrays: the stages of a world without the world. */
 #include "detect/detect.h"
+#include "base/clock.h"
 
 #include <math.h>
-#include <time.h>
 
 #include "broad/broad.h"
 #include "broad/images.h"
@@ -10,12 +10,6 @@
 #include "shape/shape.h"
 
 #define GRAIN ((size_t)4096) /* rows worth waking a thread for */
-
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
 
 /* ---- names --------------------------------------------------------------------------------- */
 
@@ -163,16 +157,16 @@ static talus_status begin(talus_detector *detector, size_t n, search *job) {
 /* Pairs of job->boxes, in order. */
 static talus_status find_pairs(search *job) {
   const tl_model *model = &job->detector->model;
-  const double begun = now_ms();
+  const double begun = 1e3 * tl_clock();
   job->stats.broad = model->broad;
   job->stats.threads = model->par.threads;
   if (model->broad == TALUS_BROAD_AUTO)
     job->stats.broad = tl_broad_choose(&job->crowd, job->boxes, &job->stats.reason);
   TL_TRY(tl_broad_find_unsorted(job->stats.broad, &job->crowd, job->boxes, &job->pairs));
-  const double found = now_ms();
+  const double found = 1e3 * tl_clock();
   TL_TRY(tl_broad_sort_pairs(model, job->crowd.arena, &job->pairs));
   job->stats.broad_ms = found - begun;
-  job->stats.sort_ms = now_ms() - found;
+  job->stats.sort_ms = 1e3 * tl_clock() - found;
   job->stats.pairs = job->stats.candidates = job->pairs.count;
   return TALUS_OK;
 }
@@ -210,12 +204,12 @@ talus_status talus_detector_find_pairs(talus_detector *detector, const talus_det
   *pairs = (talus_pairs){0};
   TL_TRY(begin(detector, bodies->count, &job));
   TL_TRY(fall_back(&job));
-  const double begun = now_ms();
+  const double begun = 1e3 * tl_clock();
   TL_TRY(tl_detect_load(detector, bodies, false));
   TL_TAKE(&detector->arena, bodies->count, &boxes);
   TL_TRY(tl_detect_find_boxes(detector, bodies, false, boxes));
   job.boxes = boxes;
-  job.stats.bounds_ms = now_ms() - begun;
+  job.stats.bounds_ms = 1e3 * tl_clock() - begun;
   TL_TRY(find_pairs(&job));
   hand_out_pairs(&job, pairs, stats);
   return TALUS_OK;
@@ -288,9 +282,9 @@ talus_status talus_detector_find_box_pairs(talus_detector *detector, const talus
   *pairs = (talus_pairs){0};
   TL_TRY(begin(detector, n, &job));
   TL_TRY(fall_back(&job));
-  const double begun = now_ms();
+  const double begun = 1e3 * tl_clock();
   TL_TRY(load_boxes(&job, boxes, n));
-  job.stats.bounds_ms = now_ms() - begun;
+  job.stats.bounds_ms = 1e3 * tl_clock() - begun;
   TL_TRY(find_pairs(&job));
   hand_out_pairs(&job, pairs, stats);
   return TALUS_OK;
@@ -345,7 +339,7 @@ static void copy_contacts(void *context, size_t begin, size_t end) {
 
 static talus_status find_contacts(search *job) {
   talus_detector *detector = job->detector;
-  const double begun = now_ms();
+  const double begun = 1e3 * tl_clock();
   talus_real *margins;
   TL_TAKE(&detector->arena, job->crowd.count, &margins);
   for (size_t i = 0; i < job->crowd.count; ++i)
@@ -353,7 +347,7 @@ static talus_status find_contacts(search *job) {
   TL_TRY(tl_narrow_find_contacts(&job->crowd, &job->pairs, margins, &detector->found));
   TL_TRY(tl_array_resize(&detector->contacts, detector->found.count));
   tl_for(&detector->model.par, detector->found.count, GRAIN, copy_contacts, detector);
-  job->stats.narrow_ms = now_ms() - begun;
+  job->stats.narrow_ms = 1e3 * tl_clock() - begun;
   job->stats.contacts = detector->found.count;
   return TALUS_OK;
 }
@@ -369,13 +363,13 @@ talus_status talus_detector_find_contacts(talus_detector *detector,
   bool done;
   *contacts = (talus_contacts){0};
   TL_TRY(begin(detector, bodies->count, &job));
-  const double begun = now_ms();
+  const double begun = 1e3 * tl_clock();
   TL_TRY(tl_detect_load(detector, bodies, true));
   TL_TAKE(&detector->arena, bodies->count, &boxes);
   TL_TRY(tl_detect_find_boxes(detector, bodies, true, boxes));
   TL_TRY(tl_detect_check_period(detector, boxes));
   job.boxes = boxes;
-  job.stats.bounds_ms = now_ms() - begun;
+  job.stats.bounds_ms = 1e3 * tl_clock() - begun;
   TL_TRY(tl_detect_on_device(detector, bodies, &job.stats, &done));
   if (done) {
     *contacts = (talus_contacts){detector->contacts.data, detector->contacts.count};

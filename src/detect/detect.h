@@ -5,7 +5,7 @@
 
 #include <talus/detect.h>
 
-#include "backend/spheres.h"
+#include "backend/shapes.h"
 #include "contact/contact.h"
 #include "crowd/crowd.h"
 
@@ -20,6 +20,7 @@ struct talus_detector {
   TL_ARRAY(talus_row_contact) contacts;
   tl_device *device; /* NULL: none was needed yet */
   tl_device_spheres blocks;
+  tl_device_shapes shape_blocks;
 };
 
 /* Rows are numbered by 32 bits, of which the broad phases keep one for themselves. */

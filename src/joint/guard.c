@@ -38,9 +38,9 @@ static tl_joint_body body_after(const tl_crowd *crowd, tl_twists twists, uint32_
   const tl_model *model = crowd->model;
   tl_joint_body body = tl_joint_body_at(model, crowd->in, slot);
   if (slot != TL_NONE && !tl_body_is_static(model, slot)) {
-    const tl_twist *twist = tl_twist_of(twists, tl_crowd_find(crowd, slot));
-    body.v = twist->velocity;
-    body.w = twist->spin;
+    const tl_twist twist = tl_twist_of(twists, tl_crowd_find(crowd, slot));
+    body.v = twist.velocity;
+    body.w = twist.spin;
   }
   return body;
 }

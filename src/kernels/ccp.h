@@ -21,12 +21,15 @@
 #include "kernels/cone.h"
 #include "kernels/mat3.h"
 
-/* A body as the solver sees it: eight reals, one cache line in double. For a body that answers the
+/* A body as the solver sees it: eight reals, one cache line in double; the first four are all that
+ * a push through its centre needs. For a body that answers the
  * same in every direction (sphere, no locks) the two inverse scalars say all; otherwise inv_inertia
  * is negative and its tensor is in a table beside. inv_mass = 0: contacts cannot move it. */
 typedef struct tl_ccp_body {
-  talus_vec3 v, w;
-  talus_real inv_mass, inv_inertia;
+  talus_vec3 v;
+  talus_real inv_mass;
+  talus_vec3 w;
+  talus_real inv_inertia;
 } tl_ccp_body;
 
 typedef struct tl_ccp_tensor {

@@ -27,13 +27,24 @@ typedef struct tl_box {
  * axis of two edges is the exact one, by the hair times the tilt, which is less than the bias. */
 #define TL_BOX_AS_DEEP (2 * TL_BOX_EDGE_BIAS)
 
-TL_FN tl_patch tl_box_patch(const tl_box *box, talus_dvec3 direction) {
-  tl_patch patch;
-  patch.round = 0, patch.tube = patch.ball = false;
-  tl_box_face_patch(box->half, tl_frame_to_local(&box->frame, direction), &patch);
-  for (int k = 0; k < 4; ++k)
-    patch.vertex[k] = tl_dadd(box->position, tl_frame_to_world(&box->frame, patch.vertex[k]));
-  return patch;
+/* The face that looks along the direction most, in the world: the bits of tl_box_face_patch and of
+ * turning its vertices, with nine products for all four. */
+TL_BIG_FN void tl_box_patch(const tl_box *box, talus_dvec3 direction, tl_patch *patch) {
+  const int face = tl_box_face(tl_frame_to_local(&box->frame, direction));
+  double arm[3][3];
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      arm[i][j] = box->frame.m[i][j] * box->half[j];
+  patch->round = 0, patch->tube = patch->ball = false;
+  patch->count = 4, patch->number = (uint32_t)face;
+  for (int k = 0; k < 4; ++k) {
+    const double x = tl_box_face_side(face, k, 0), y = tl_box_face_side(face, k, 1),
+                 z = tl_box_face_side(face, k, 2);
+    const talus_dvec3 to = tl_dvec3(x * arm[0][0] + y * arm[0][1] + z * arm[0][2],
+                                    x * arm[1][0] + y * arm[1][1] + z * arm[1][2],
+                                    x * arm[2][0] + y * arm[2][1] + z * arm[2][2]);
+    patch->vertex[k] = tl_dadd(box->position, to);
+  }
 }
 
 TL_FN double tl_box_size(const tl_box *box) {
@@ -80,8 +91,7 @@ TL_BIG_FN double tl_box_box_axis(const tl_box *a, const tl_box *b, double enough
     if (best > enough)
       return best;
   }
-  const double bias = TL_BOX_EDGE_BIAS * fmin(tl_box_size(a), tl_box_size(b));
-  double lead = bias;
+  double lead = TL_BOX_EDGE_BIAS * fmin(tl_box_size(a), tl_box_size(b));
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
       /* e_i x axis j of b, of length sin(angle). */
@@ -89,11 +99,15 @@ TL_BIG_FN double tl_box_box_axis(const tl_box *a, const tl_box *b, double enough
       const double square = r[i1][j] * r[i1][j] + r[i2][j] * r[i2][j];
       if (!(square > 1e-10))
         continue; /* parallel to 1e-5: the faces see it */
+      const double raw_along = t[i2] * r[i1][j] - t[i1] * r[i2][j];
+      const double raw_reach = a->half[i1] * abs_r[i2][j] + a->half[i2] * abs_r[i1][j] +
+                               b->half[j1] * abs_r[i][j2] + b->half[j2] * abs_r[i][j1];
+      /* Most lose clearly: seen without a root and divisions, beyond what rounding could turn. */
+      const double most = fabs(raw_along) - raw_reach * (1 - 1e-12), need = best + lead;
+      if (most <= 0 && (need >= 0 || most * most > need * need * square * (1 + 1e-12)))
+        continue;
       const double length = sqrt(square);
-      const double along = (t[i2] * r[i1][j] - t[i1] * r[i2][j]) / length;
-      const double reach = (a->half[i1] * abs_r[i2][j] + a->half[i2] * abs_r[i1][j] +
-                            b->half[j1] * abs_r[i][j2] + b->half[j2] * abs_r[i][j1]) /
-                           length;
+      const double along = raw_along / length, reach = raw_reach / length;
       const double s = fabs(along) - reach;
       if (!(s > best + lead))
         continue;
@@ -131,29 +145,32 @@ TL_BIG_FN talus_dvec3 tl_box_box_edges(const tl_box *a, const tl_box *b, const i
 
 /* At most four points, ascending by feature: number of the face times 256, plus 2k for its vertex
  * k, 2k+1 for its edge k, 254 for the face itself. *exact is false where the boxes are apart and
- * nothing of them lies over each other along the axis: then the gap is only a lower bound. */
+ * nothing of them lies over each other along the axis: then the gap is only a lower bound, and no
+ * points are written. *parting: where there are none, a direction from a to b that parts them. */
 TL_BIG_FN int tl_collide_box_box(const tl_box *a, const tl_box *b, double margin,
-                                 tl_point out[TL_MANIFOLD_MAX], bool *exact) {
+                                 tl_point out[TL_MANIFOLD_MAX], bool *exact, talus_dvec3 *parting) {
   double local[3];
   int edges[2];
   tl_facing facing;
   *exact = true;
   facing.gap = tl_box_box_axis(a, b, margin, local, edges);
+  facing.normal = tl_frame_to_world(&a->frame, tl_dvec3(local[0], local[1], local[2]));
+  *parting = facing.normal;
   if (!(facing.gap <= margin))
     return 0;
-  facing.normal = tl_frame_to_world(&a->frame, tl_dvec3(local[0], local[1], local[2]));
   facing.size = fmin(tl_box_size(a), tl_box_size(b));
   facing.slack = TL_BOX_AS_DEEP * facing.size;
-  if (edges[0] >= 0)
+  tl_patch face_a, face_b;
+  tl_box_patch(a, facing.normal, &face_a);
+  tl_box_patch(b, tl_dscale(facing.normal, -1), &face_b);
+  tl_manifold m;
+  tl_manifold_begin(&face_a, &face_b, &facing, margin, &m);
+  *exact = m.deep || (edges[0] >= 0 && facing.gap <= 0);
+  if (!*exact)
+    return 0;
+  if (!m.deep)
     facing.middle = tl_box_box_edges(a, b, edges, facing.normal);
-  else
-    facing.middle = tl_dscale(tl_dadd(a->position, b->position), 0.5);
-  const tl_patch face_a = tl_box_patch(a, facing.normal);
-  const tl_patch face_b = tl_box_patch(b, tl_dscale(facing.normal, -1));
-  bool deep;
-  const int count = tl_patch_points(&face_a, &face_b, &facing, margin, out, &deep);
-  *exact = deep || (edges[0] >= 0 && facing.gap <= 0);
-  return count;
+  return tl_manifold_end(&face_a, &face_b, &facing, &m, out);
 }
 
 #endif

@@ -43,7 +43,8 @@ TL_BIG_FN int tl_collide_convex_half_space(const tl_convex *body, talus_dvec3 aw
   const double least = s + tl_ddot(lowest, away), size = 2 * body->reach;
   if (!(least <= margin))
     return 0;
-  const tl_patch patch = tl_convex_patch(body, down);
+  tl_patch patch;
+  tl_convex_patch(body, down, &patch);
   tl_corners list;
   list.count = 0;
   bool deep = false;

@@ -34,6 +34,8 @@ typedef struct tl_convex {
   const double *points, *face_plane;
   const uint32_t *face_start, *face_vertex, *vertex_start, *neighbour, *vertex_face;
   uint32_t point_count;
+  uint32_t
+      aim; /* 1 + the vertex from which farthest ones are climbed to; 0: see tl_hull_farthest */
 } tl_convex;
 
 /* A disc is a polygon of so many points on its rim; the manifold keeps four of them, at right
@@ -44,34 +46,50 @@ typedef struct tl_convex {
 /* Up to so many vertices looking at all of them is faster than walking. */
 #define TL_HULL_SCAN 32
 
-TL_FN double tl_hull_along(const tl_convex *c, uint32_t i, talus_dvec3 d) {
-  const double *p = c->points + 3 * (size_t)i;
+TL_FN double tl_hull_along(const double *points, uint32_t i, talus_dvec3 d) {
+  const double *p = points + 3 * (size_t)i;
   return p[0] * d.x + p[1] * d.y + p[2] * d.z;
 }
 
 /* Hill climbing over edges: on a convex body a vertex none of whose neighbours is farther is the
- * farthest. It begins at the farthest of a few that are the same for every direction, so the answer
- * does not depend on what was asked before; each move gains, so it ends. */
+ * farthest. Each move gains, so it ends. */
+TL_BIG_FN uint32_t tl_hull_climb(const double *points, const uint32_t *vertex_start,
+                                 const uint32_t *neighbour, talus_dvec3 d, uint32_t from) {
+  uint32_t best = from;
+  double most = tl_hull_along(points, from, d);
+  for (bool climbing = true; climbing;) {
+    climbing = false;
+    const uint32_t end = vertex_start[best + 1];
+    for (uint32_t k = vertex_start[best]; k < end; ++k) {
+      const double along = tl_hull_along(points, neighbour[k], d);
+      if (along > most)
+        most = along, best = neighbour[k], climbing = true;
+    }
+  }
+  return best;
+}
+
+/* Climbing begins at the vertex that the body is aimed at, or at the farthest of a few that are the
+ * same for every direction, so the answer does not depend on what was asked before. */
 TL_BIG_FN uint32_t tl_hull_farthest(const tl_convex *c, talus_dvec3 d) {
+  if (c->aim > 0)
+    return tl_hull_climb(c->points, c->vertex_start, c->neighbour, d, c->aim - 1);
   const uint32_t all = c->point_count, looks = all > TL_HULL_SCAN ? TL_HULL_SCAN / 4 : all;
   uint32_t best = 0;
   double most = -DBL_MAX;
   for (uint32_t k = 0; k < looks; ++k) {
     const uint32_t i = looks == all ? k : (uint32_t)((uint64_t)k * all / looks);
-    const double along = tl_hull_along(c, i, d);
+    const double along = tl_hull_along(c->points, i, d);
     if (along > most)
       most = along, best = i;
   }
-  for (bool climbing = looks < all; climbing;) {
-    climbing = false;
-    const uint32_t end = c->vertex_start[best + 1];
-    for (uint32_t k = c->vertex_start[best]; k < end; ++k) {
-      const double along = tl_hull_along(c, c->neighbour[k], d);
-      if (along > most)
-        most = along, best = c->neighbour[k], climbing = true;
-    }
-  }
-  return best;
+  return looks < all ? tl_hull_climb(c->points, c->vertex_start, c->neighbour, d, best) : best;
+}
+
+/* From here on questions are about directions near d (world axes). */
+TL_FN void tl_convex_aim(tl_convex *c, talus_dvec3 d) {
+  if (c->core == TL_CORE_HULL)
+    c->aim = 1 + tl_hull_farthest(c, tl_frame_to_local(&c->frame, d));
 }
 
 TL_FN talus_dvec3 tl_hull_vertex(const tl_convex *c, uint32_t i) {
@@ -124,11 +142,26 @@ TL_BIG_FN talus_dvec3 tl_convex_support(const tl_convex *c, talus_dvec3 d) {
 /* ---- patches -------------------------------------------------------------------------------- */
 
 TL_BIG_FN void tl_disc_patch(double radius, double z, tl_patch *patch) {
+  /* Cosine and sine of 2 pi/16 k, as tl_cos_d and tl_sin_d have them. */
+  const double rim[TL_DISC_POINTS][2] = {{0x1p+0, 0x0p+0},
+                                         {0x1.d906bcf328d46p-1, 0x1.87de2a6aea963p-2},
+                                         {0x1.6a09e667f3bcdp-1, 0x1.6a09e667f3bccp-1},
+                                         {0x1.87de2a6aea964p-2, 0x1.d906bcf328d46p-1},
+                                         {0x1.1a62633145c07p-54, 0x1p+0},
+                                         {-0x1.87de2a6aea962p-2, 0x1.d906bcf328d46p-1},
+                                         {-0x1.6a09e667f3bccp-1, 0x1.6a09e667f3bcdp-1},
+                                         {-0x1.d906bcf328d46p-1, 0x1.87de2a6aea965p-2},
+                                         {-0x1p+0, 0x1.1a62633145c07p-53},
+                                         {-0x1.d906bcf328d47p-1, -0x1.87de2a6aea961p-2},
+                                         {-0x1.6a09e667f3bcep-1, -0x1.6a09e667f3bccp-1},
+                                         {-0x1.87de2a6aea96dp-2, -0x1.d906bcf328d44p-1},
+                                         {-0x1.a79394c9e8a0ap-53, -0x1p+0},
+                                         {0x1.87de2a6aea967p-2, -0x1.d906bcf328d45p-1},
+                                         {0x1.6a09e667f3bcbp-1, -0x1.6a09e667f3bcep-1},
+                                         {0x1.d906bcf328d44p-1, -0x1.87de2a6aea96ep-2}};
   patch->count = TL_DISC_POINTS;
-  for (int k = 0; k < TL_DISC_POINTS; ++k) {
-    const double angle = 2 * TL_PI / TL_DISC_POINTS * k;
-    patch->vertex[k] = tl_dvec3(radius * tl_cos_d(angle), radius * tl_sin_d(angle), z);
-  }
+  for (int k = 0; k < TL_DISC_POINTS; ++k)
+    patch->vertex[k] = tl_dvec3(radius * rim[k][0], radius * rim[k][1], z);
 }
 
 TL_BIG_FN void tl_cylinder_patch(const double *s, talus_dvec3 d, tl_patch *patch) {
@@ -161,10 +194,9 @@ TL_BIG_FN void tl_cone_patch(const double *s, talus_dvec3 d, tl_patch *patch) {
   }
 }
 
-/* Of the faces at the vertex that is farthest along d, the one that looks along d most. Returns
+/* Of the faces at the vertex, which is farthest along d, the one that looks along d most. Returns
  * false if all of them are steeper than 84 degrees: a spike. */
-TL_BIG_FN bool tl_hull_face(const tl_convex *c, talus_dvec3 d, uint32_t *face) {
-  const uint32_t vertex = tl_hull_farthest(c, d);
+TL_BIG_FN bool tl_hull_face(const tl_convex *c, talus_dvec3 d, uint32_t vertex, uint32_t *face) {
   double best = 0.1;
   bool found = false;
   for (uint32_t k = c->vertex_start[vertex]; k < c->vertex_start[vertex + 1]; ++k) {
@@ -176,10 +208,13 @@ TL_BIG_FN bool tl_hull_face(const tl_convex *c, talus_dvec3 d, uint32_t *face) {
   return found;
 }
 
-/* A face of more than TL_PATCH_MAX vertices is shown by that many of them, spread evenly. */
+/* A face of more than TL_PATCH_MAX vertices is shown by that many of them, spread evenly; a spike
+ * by its vertex. */
 TL_BIG_FN void tl_hull_patch(const tl_convex *c, talus_dvec3 d, tl_patch *patch) {
+  const uint32_t vertex = tl_hull_farthest(c, d);
   uint32_t face;
-  if (!tl_hull_face(c, d, &face))
+  patch->vertex[0] = tl_hull_vertex(c, vertex);
+  if (!tl_hull_face(c, d, vertex, &face))
     return;
   const uint32_t first = c->face_start[face], all = c->face_start[face + 1] - first;
   const uint32_t count = all < TL_PATCH_MAX ? all : TL_PATCH_MAX;
@@ -190,42 +225,40 @@ TL_BIG_FN void tl_hull_patch(const tl_convex *c, talus_dvec3 d, tl_patch *patch)
 
 /* What the body shows in the unit direction d (world axes). Thresholds are generous: a patch seen
  * at a slant does no harm, because its far places are farther than the margin. */
-TL_BIG_FN tl_patch tl_convex_patch(const tl_convex *c, talus_dvec3 d) {
+TL_BIG_FN void tl_convex_patch(const tl_convex *c, talus_dvec3 d, tl_patch *patch) {
   const talus_dvec3 local = tl_frame_to_local(&c->frame, d);
-  tl_patch patch;
-  patch.count = 1, patch.number = 0, patch.round = 0;
-  patch.tube = patch.ball = false;
-  patch.vertex[0] = tl_core_support(c, local);
+  patch->count = 1, patch->number = 0, patch->round = 0;
+  patch->tube = patch->ball = false;
+  if (c->core != TL_CORE_HULL)
+    patch->vertex[0] = tl_core_support(c, local);
   switch (c->core) {
   case TL_CORE_SEGMENT:
     if (fabs(local.z) < 0.5) {
-      tl_segment_patch(tl_dvec3(0, 0, -c->size[0]), tl_dvec3(0, 0, c->size[0]), c->rounding,
-                       &patch);
-      patch.tube = patch.ball = true;
+      tl_segment_patch(tl_dvec3(0, 0, -c->size[0]), tl_dvec3(0, 0, c->size[0]), c->rounding, patch);
+      patch->tube = patch->ball = true;
     }
     break;
   case TL_CORE_BOX:
-    tl_box_face_patch(c->size, local, &patch);
+    tl_box_face_patch(c->size, local, patch);
     break;
   case TL_CORE_CYLINDER:
-    tl_cylinder_patch(c->size, local, &patch);
+    tl_cylinder_patch(c->size, local, patch);
     break;
   case TL_CORE_CONE:
-    tl_cone_patch(c->size, local, &patch);
+    tl_cone_patch(c->size, local, patch);
     break;
   case TL_CORE_SUPERELLIPSOID:
-    tl_superellipsoid_patch(c->size, local, &patch);
+    tl_superellipsoid_patch(c->size, local, patch);
     break;
   case TL_CORE_HULL:
-    tl_hull_patch(c, local, &patch);
+    tl_hull_patch(c, local, patch);
     break;
   default:
     break;
   }
   const talus_dvec3 shift = tl_dalong(c->position, c->rounding, d);
-  for (int i = 0; i < patch.count; ++i)
-    patch.vertex[i] = tl_dadd(shift, tl_frame_to_world(&c->frame, patch.vertex[i]));
-  return patch;
+  for (int i = 0; i < patch->count; ++i)
+    patch->vertex[i] = tl_dadd(shift, tl_frame_to_world(&c->frame, patch->vertex[i]));
 }
 
 /* ---- where the support map jumps ------------------------------------------------------------ */
@@ -251,17 +284,21 @@ TL_FN void tl_kinks_add(tl_kinks *k, talus_dvec3 axis, double level) {
 }
 
 TL_BIG_FN void tl_hull_kinks(const tl_convex *c, talus_dvec3 d, double near, tl_kinks *k) {
+  const uint32_t vertex = tl_hull_farthest(c, d);
   uint32_t face;
-  if (tl_hull_face(c, d, &face)) {
+  if (tl_hull_face(c, d, vertex, &face)) {
     const double *n = c->face_plane + 4 * (size_t)face;
     k->normal = tl_dvec3(n[0], n[1], n[2]);
     k->has_face = tl_ddot(k->normal, d) > 1 - near;
   }
-  const uint32_t vertex = tl_hull_farthest(c, d);
   for (uint32_t e = c->vertex_start[vertex]; e < c->vertex_start[vertex + 1]; ++e) {
     const uint32_t other = c->neighbour[e], low = other < vertex ? other : vertex;
     const uint32_t high = other < vertex ? vertex : other;
-    const talus_dvec3 along = tl_dunit(tl_dsub(tl_hull_vertex(c, high), tl_hull_vertex(c, low)));
+    const talus_dvec3 edge = tl_dsub(tl_hull_vertex(c, high), tl_hull_vertex(c, low));
+    const double slope = tl_ddot(edge, d);
+    if (slope * slope > 1.001 * near * near * tl_ddot(edge, edge))
+      continue; /* most: no root, no division */
+    const talus_dvec3 along = tl_dunit(edge);
     if (fabs(tl_ddot(along, d)) < near)
       tl_kinks_add(k, along, 0);
   }

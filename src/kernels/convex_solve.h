@@ -25,6 +25,10 @@
 #define TL_SOLVE_SUPER     1e-10
 /* Below this distance, relative, the direction of the nearest points is not worth having. */
 #define TL_SOLVE_TOUCHING 1e-9
+/* Polyhedra, relative: bounds of GJK that are one, and a distance from which on the nearest points
+ * give the normal as well as Newton would (to the rounding of a place over it, 1e-11). */
+#define TL_SOLVE_SETTLED 1e-13
+#define TL_SOLVE_AWAY    1e-5
 /* rad: how near kinks are looked for. */
 #define TL_SOLVE_NEAR 2e-2
 /* A constrained direction wins over a freer one that is better by less than this, relative: so that
@@ -147,11 +151,11 @@ TL_BIG_FN bool tl_circles_meet(talus_dvec3 axis_a, double level_a, talus_dvec3 a
   return true;
 }
 
-/* Kinks of both bodies near n, those of b turned round. */
-TL_BIG_FN void tl_kinks_of_pair(const tl_convex *a, const tl_convex *b, talus_dvec3 n, tl_kinks *ka,
-                                tl_kinks *kb) {
-  *ka = tl_convex_kinks(a, n, TL_SOLVE_NEAR);
-  *kb = tl_convex_kinks(b, tl_dscale(n, -1), TL_SOLVE_NEAR);
+/* Kinks of both bodies near n (rad), those of b turned round. */
+TL_BIG_FN void tl_kinks_of_pair(const tl_convex *a, const tl_convex *b, talus_dvec3 n, double near,
+                                tl_kinks *ka, tl_kinks *kb) {
+  *ka = tl_convex_kinks(a, n, near);
+  *kb = tl_convex_kinks(b, tl_dscale(n, -1), near);
   kb->normal = tl_dscale(kb->normal, -1);
   for (int i = 0; i < kb->circles; ++i)
     kb->level[i] = -kb->level[i];
@@ -176,7 +180,7 @@ TL_BIG_FN void tl_take_exact(const tl_convex *a, const tl_convex *b, talus_dvec3
 /* From a direction that is nearly the best to the best. */
 TL_BIG_FN tl_sight tl_refine(const tl_convex *a, const tl_convex *b, talus_dvec3 n, double size) {
   tl_kinks ka, kb;
-  tl_kinks_of_pair(a, b, n, &ka, &kb);
+  tl_kinks_of_pair(a, b, n, TL_SOLVE_NEAR, &ka, &kb);
   const double tie = TL_SOLVE_TIE * size;
   const tl_sight first = tl_look(a, b, n);
   tl_sight best = first;
@@ -220,11 +224,37 @@ TL_FN bool tl_core_is_thin(const tl_convex *c) {
   return c->core == TL_CORE_POINT || c->core == TL_CORE_SEGMENT;
 }
 
+TL_FN bool tl_is_polyhedron(const tl_convex *c) {
+  return c->core == TL_CORE_BOX || c->core == TL_CORE_HULL;
+}
+
+/* Bodies of corners alone: GJK ends on their nearest places and not just near them. */
+TL_FN bool tl_is_angular(const tl_convex *a, const tl_convex *b) {
+  return (tl_is_polyhedron(a) || tl_core_is_thin(a)) && (tl_is_polyhedron(b) || tl_core_is_thin(b));
+}
+
 typedef enum tl_found { TL_FOUND_NONE, TL_FOUND_NORMAL, TL_FOUND_OVERLAP } tl_found;
 
 TL_FN double tl_solve_tolerance(const tl_convex *a, const tl_convex *b, double size) {
   const bool super = a->core == TL_CORE_SUPERELLIPSOID || b->core == TL_CORE_SUPERELLIPSOID;
   return (super ? TL_SOLVE_SUPER : TL_SOLVE_TOLERANCE) * size;
+}
+
+/* Whether GJK's own answer is the maximum: its bounds agree, and the nearest places are far enough
+ * from each other for their difference to be a direction. Then only directions that kinks determine
+ * and that are one with it are looked at, so that flat bodies have the face's normal. */
+TL_BIG_FN bool tl_solve_settled(const tl_convex *a, const tl_convex *b, const tl_gjk *g,
+                                tl_solution *s) {
+  if (!(g->upper - g->lower <= TL_SOLVE_SETTLED * s->size) || !(g->lower > TL_SOLVE_AWAY * s->size))
+    return false;
+  tl_kinks ka, kb;
+  tl_sight best = tl_look(a, b, g->direction);
+  tl_kinks_of_pair(a, b, g->direction, TL_SOLVE_AWAY, &ka, &kb);
+  tl_take_exact(a, b, g->direction, &ka, &kb, s->size, &best);
+  s->normal = best.n;
+  s->gap = best.g - a->rounding - b->rounding;
+  s->uncertainty = fmax(0.0, g->upper - best.g);
+  return true;
 }
 
 /* To the maximum from s->normal; `most`: what is proven of it. Returns whether it is in the margin.
@@ -254,13 +284,17 @@ TL_BIG_FN tl_found tl_solve_apart(const tl_convex *a, const tl_convex *b, talus_
     return s->gap <= margin ? TL_FOUND_NORMAL : TL_FOUND_NONE;
   }
   tl_gjk g;
+  const bool angular = tl_is_angular(a, b);
   tl_gjk_distance(a, b, start, enough, TL_SOLVE_TOUCHING * s->size,
-                  tl_solve_tolerance(a, b, s->size), &g);
+                  angular ? 0.1 * TL_SOLVE_SETTLED * s->size : tl_solve_tolerance(a, b, s->size),
+                  &g);
   s->normal = g.direction, s->a = g.a, s->b = g.b;
   if (g.overlap)
     return TL_FOUND_OVERLAP;
   if (g.lower > enough)
     return TL_FOUND_NONE;
+  if (angular && tl_solve_settled(a, b, &g, s))
+    return s->gap <= margin ? TL_FOUND_NORMAL : TL_FOUND_NONE;
   return tl_solve_finish(a, b, g.upper, margin, s) ? TL_FOUND_NORMAL : TL_FOUND_NONE;
 }
 
@@ -313,13 +347,18 @@ TL_BIG_FN int tl_solution_points(const tl_convex *a, const tl_convex *b, const t
                                  const tl_patch *pa, const tl_patch *pb, double margin,
                                  tl_point out[TL_MANIFOLD_MAX], talus_dvec3 *place) {
   tl_facing facing;
+  tl_manifold m;
+  *place = tl_dvec3(0, 0, 0);
   facing.normal = s->normal, facing.gap = s->gap, facing.size = s->size;
-  facing.middle = tl_solution_middle(a, b, s), facing.slack = TL_PATCH_AS_DEEP * s->size;
-  bool deep;
-  const int count = tl_patch_points(pa, pb, &facing, margin, out, &deep);
+  facing.slack = TL_PATCH_AS_DEEP * s->size;
+  if (!(facing.gap <= margin))
+    return 0;
+  tl_manifold_begin(pa, pb, &facing, margin, &m);
+  if (!m.deep)
+    facing.middle = tl_solution_middle(a, b, s);
+  const int count = tl_manifold_end(pa, pb, &facing, &m, out);
   const double level = s->gap + TL_PATCH_AS_DEEP * s->size + 4 * (double)TL_REAL_EPS * fabs(s->gap);
   int as_deep = 0;
-  *place = tl_dvec3(0, 0, 0);
   for (int i = 0; i < count; ++i)
     if ((double)out[i].gap <= level)
       *place = tl_dadd(*place, out[i].point), ++as_deep;
@@ -334,8 +373,9 @@ TL_BIG_FN int tl_collide_along(const tl_convex *a, const tl_convex *b, tl_sight 
   s.normal = sight.n, s.size = size, s.uncertainty = 0;
   s.gap = sight.g - a->rounding - b->rounding;
   s.a = tl_convex_support(a, s.normal), s.b = tl_dadd(s.a, sight.v);
-  const tl_patch pa = tl_convex_patch(a, s.normal);
-  const tl_patch pb = tl_convex_patch(b, tl_dscale(s.normal, -1));
+  tl_patch pa, pb;
+  tl_convex_patch(a, s.normal, &pa);
+  tl_convex_patch(b, tl_dscale(s.normal, -1), &pb);
   talus_dvec3 place;
   const int count = tl_solution_points(a, b, &s, &pa, &pb, margin, out, &place);
   if (count > 0 && tl_convex_prove(a, b, &pa, &pb, s.normal, sight.g, place, size))
@@ -349,23 +389,22 @@ TL_FN bool tl_is_provable(const tl_convex *a, const tl_convex *b) {
          (b->core != TL_CORE_SUPERELLIPSOID || a->core == TL_CORE_ELLIPSOID);
 }
 
-TL_FN bool tl_is_polyhedron(const tl_convex *c) {
-  return c->core == TL_CORE_BOX || c->core == TL_CORE_HULL;
-}
-
 /* The points of a pair whose normal is nearly `guess`, if that can be proven; -1 if it cannot.
  * Directions that are known exactly come first: of faces, and across two edges. */
 TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, talus_dvec3 guess,
-                                     double margin, tl_point out[TL_MANIFOLD_MAX]) {
+                                     double margin, tl_point out[TL_MANIFOLD_MAX],
+                                     talus_dvec3 *parting) {
   const double size = 2 * fmin(a->reach, b->reach), rounding = a->rounding + b->rounding;
   const tl_sight first = tl_look(a, b, guess);
+  *parting = guess;
   if (first.g > margin + rounding)
     return 0;
   tl_kinks ka, kb;
-  tl_kinks_of_pair(a, b, guess, &ka, &kb);
+  tl_kinks_of_pair(a, b, guess, TL_SOLVE_NEAR, &ka, &kb);
   tl_sight best = first;
   best.g = -DBL_MAX;
   tl_take_exact(a, b, guess, &ka, &kb, size, &best);
+  *parting = best.n;
   if (best.g > margin + rounding)
     return 0;
   if (best.g > -DBL_MAX) {
@@ -373,42 +412,54 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
     if (count >= 0)
       return count;
   }
-  if (!tl_is_provable(a, b) || (first.g <= 0 && tl_is_polyhedron(a) && tl_is_polyhedron(b)))
-    return -1; /* of overlapping polyhedra there are no other directions */
+  if (!tl_is_provable(a, b) || (tl_is_polyhedron(a) && tl_is_polyhedron(b)))
+    return -1; /* overlapping ones have no other directions, and of others GJK knows them */
   best = tl_refine(a, b, guess, size);
+  *parting = best.n;
   if (best.g > margin + rounding)
     return 0;
   return tl_collide_along(a, b, best, margin, size, out);
 }
 
-/* `guess`: of the normal, unit, from a to b; NULL where nothing is known. Points and segments
- * within their rounding are apart, where GJK is as fast as any proof. */
-TL_BIG_FN int tl_collide_convex(const tl_convex *a, const tl_convex *b, const talus_dvec3 *guess,
-                                double margin, tl_point out[TL_MANIFOLD_MAX]) {
-  const bool thick = !tl_core_is_thin(a) && !tl_core_is_thin(b);
+/* The search. `guess`: as below. */
+TL_BIG_FN int tl_collide_convex_far(const tl_convex *a, const tl_convex *b,
+                                    const talus_dvec3 *guess, bool thick, double margin,
+                                    tl_point out[TL_MANIFOLD_MAX], talus_dvec3 *parting) {
   int count = -1;
-  if (guess && thick)
-    count = tl_collide_convex_near(a, b, *guess, margin, out);
-  if (count >= 0)
-    return count;
   tl_solution s;
   const talus_dvec3 start = guess ? *guess : tl_dsub(b->position, a->position);
+  s.normal = start;
   const tl_found found = tl_solve_apart(a, b, start, margin, &s);
+  *parting = s.normal;
   if (found == TL_FOUND_NONE)
     return 0;
   if (found == TL_FOUND_OVERLAP) {
     /* EPA is fast where it has few faces to find, and where GJK ends says little there. */
     if (thick && tl_is_provable(a, b) && !(tl_is_polyhedron(a) && tl_is_polyhedron(b)))
-      count = tl_collide_convex_near(a, b, s.normal, margin, out);
+      count = tl_collide_convex_near(a, b, s.normal, margin, out, parting);
     if (count >= 0)
       return count;
     if (!tl_solve_overlap(a, b, margin, &s))
       return 0;
   }
-  const tl_patch pa = tl_convex_patch(a, s.normal);
-  const tl_patch pb = tl_convex_patch(b, tl_dscale(s.normal, -1));
+  tl_patch pa, pb;
+  tl_convex_patch(a, s.normal, &pa);
+  tl_convex_patch(b, tl_dscale(s.normal, -1), &pb);
   talus_dvec3 place;
   return tl_solution_points(a, b, &s, &pa, &pb, margin, out, &place);
+}
+
+/* `guess`: of the normal, unit, from a to b (the bodies may be aimed along it); NULL where nothing
+ * is known. Points and segments within their rounding are apart, where GJK is as fast as any proof.
+ * *parting: where there are no points, a direction from a to b that parts the bodies by more than
+ * the margin; most likely, and of any length. */
+TL_BIG_FN int tl_collide_convex(const tl_convex *a, const tl_convex *b, const talus_dvec3 *guess,
+                                double margin, tl_point out[TL_MANIFOLD_MAX],
+                                talus_dvec3 *parting) {
+  const bool thick = !tl_core_is_thin(a) && !tl_core_is_thin(b);
+  const int count =
+      guess && thick ? tl_collide_convex_near(a, b, *guess, margin, out, parting) : -1;
+  return count >= 0 ? count : tl_collide_convex_far(a, b, guess, thick, margin, out, parting);
 }
 
 #endif

@@ -67,22 +67,28 @@ TL_FN tl_patch tl_patch_of_point(talus_dvec3 p, uint32_t number) {
   return patch;
 }
 
-/* The face of a box that looks along d most, in the box's own axes: number 2 axis + side. */
+/* The face of a box that looks along d most, in the box's own axes: 2 axis + side. */
+TL_FN int tl_box_face(talus_dvec3 d) {
+  const bool second = fabs(d.y) > fabs(d.x) * (1 + 1e-9);
+  const double most = second ? d.y : d.x;
+  const bool third = fabs(d.z) > fabs(most) * (1 + 1e-9);
+  return (third ? 4 : second ? 2 : 0) + ((third ? d.z : most) >= 0);
+}
+
+/* Which side of axis i its vertex k (0 ... 3, in order round it) is on: +1 or -1. */
+TL_FN double tl_box_face_side(int face, int k, int i) {
+  const int turn = (i + 3 - (face >> 1)) % 3; /* 0: across the face; 1, 2: along it */
+  const bool up = turn == 0 ? face & 1 : turn == 1 ? k == 1 || k == 2 : k >= 2;
+  return up ? 1.0 : -1.0;
+}
+
 TL_BIG_FN void tl_box_face_patch(const double *half, talus_dvec3 d, tl_patch *patch) {
-  const double along[3] = {d.x, d.y, d.z};
-  int axis = 0;
-  for (int i = 1; i < 3; ++i)
-    if (fabs(along[i]) > fabs(along[axis]) * (1 + 1e-9))
-      axis = i;
-  const int u = (axis + 1) % 3, v = (axis + 2) % 3, positive = along[axis] >= 0;
-  patch->count = 4, patch->number = 2 * (uint32_t)axis + (uint32_t)positive;
-  for (int k = 0; k < 4; ++k) {
-    double at[3];
-    at[axis] = positive ? half[axis] : -half[axis];
-    at[u] = k == 1 || k == 2 ? half[u] : -half[u];
-    at[v] = k >= 2 ? half[v] : -half[v];
-    patch->vertex[k] = tl_dvec3(at[0], at[1], at[2]);
-  }
+  const int face = tl_box_face(d);
+  patch->count = 4, patch->number = (uint32_t)face;
+  for (int k = 0; k < 4; ++k)
+    patch->vertex[k] =
+        tl_dvec3(half[0] * tl_box_face_side(face, k, 0), half[1] * tl_box_face_side(face, k, 1),
+                 half[2] * tl_box_face_side(face, k, 2));
 }
 
 /* ---- patches seen along the normal ---------------------------------------------------------- */
@@ -414,42 +420,65 @@ TL_FN tl_point tl_facing_point(const tl_facing *f, uint32_t feature_a, uint32_t 
   return p;
 }
 
-/* Points of two patches, ascending by feature; *deep says whether a corner is as deep as
- * facing->gap, so that the caller's middle was not needed. */
-TL_BIG_FN int tl_patch_points(const tl_patch *a, const tl_patch *b, const tl_facing *facing,
-                              double margin, tl_point out[TL_MANIFOLD_MAX], bool *deep) {
-  *deep = false;
-  if (!(facing->gap <= margin))
-    return 0;
-  const talus_dvec3 n = facing->normal, u = tl_dorthogonal(n), v = tl_dcross(n, u);
-  tl_shadow sa, sb;
+/* Two patches on their way to points. */
+typedef struct tl_manifold {
+  talus_dvec3 u, v; /* across the normal */
+  tl_shadow a, b;
   tl_corners list;
-  list.count = 0, list.margin = margin, list.same = TL_PATCH_SAME * facing->size;
-  if (a->count > 1 && b->count > 1 && tl_shadow_cast(a, u, v, n, &sa) &&
-      tl_shadow_cast(b, u, v, n, &sb))
-    tl_corners_find(&list, &sa, &sb, a->round + b->round);
-  for (int i = 0; i < list.count; ++i)
-    *deep = *deep || list.at[i].gap <= facing->gap + facing->slack;
-  if (!*deep) {
-    if (list.count == TL_PATCH_CANDIDATES)
-      list.count--;
-    tl_corner *c = &list.at[list.count++];
+  bool deep; /* a corner is as deep as facing->gap, so that facing->middle is not needed */
+} tl_manifold;
+
+/* The candidates; facing->middle may be unknown still. */
+TL_BIG_FN void tl_manifold_begin(const tl_patch *a, const tl_patch *b, const tl_facing *facing,
+                                 double margin, tl_manifold *m) {
+  tl_corners *list = &m->list;
+  const talus_dvec3 n = facing->normal;
+  m->deep = false, m->u = tl_dorthogonal(n), m->v = tl_dcross(n, m->u);
+  list->count = 0, list->margin = margin, list->same = TL_PATCH_SAME * facing->size;
+  if (a->count > 1 && b->count > 1 && tl_shadow_cast(a, m->u, m->v, n, &m->a) &&
+      tl_shadow_cast(b, m->u, m->v, n, &m->b))
+    tl_corners_find(list, &m->a, &m->b, a->round + b->round);
+  for (int i = 0; i < list->count; ++i)
+    m->deep = m->deep || list->at[i].gap <= facing->gap + facing->slack;
+}
+
+/* The points, ascending by feature. */
+TL_BIG_FN int tl_manifold_end(const tl_patch *a, const tl_patch *b, const tl_facing *facing,
+                              tl_manifold *m, tl_point out[TL_MANIFOLD_MAX]) {
+  tl_corners *list = &m->list;
+  const talus_dvec3 n = facing->normal, u = m->u, v = m->v;
+  if (!m->deep) {
+    if (list->count == TL_PATCH_CANDIDATES)
+      list->count--;
+    tl_corner *c = &list->at[list->count++];
     c->x = tl_ddot(facing->middle, u), c->y = tl_ddot(facing->middle, v);
     c->middle = tl_ddot(facing->middle, n), c->gap = facing->gap;
     c->a = c->b = a->count == 1 && b->count == 1 ? 0 : TL_PATCH_WITNESS;
   }
-  tl_corners_reduce(&list, facing->size);
-  if (list.count > 1)
-    tl_corners_measure(&list, a, &sa, b, &sb, facing->gap + TL_PATCH_AS_DEEP * facing->size);
-  const int count = list.count;
+  tl_corners_reduce(list, facing->size);
+  if (list->count > 1)
+    tl_corners_measure(list, a, &m->a, b, &m->b, facing->gap + TL_PATCH_AS_DEEP * facing->size);
+  const int count = list->count;
   for (int i = 0; i < count; ++i) {
-    const tl_corner *c = &list.at[i];
+    const tl_corner *c = &list->at[i];
     out[i].point = tl_dalong(tl_dalong(tl_dscale(n, c->middle), c->x, u), c->y, v);
     out[i].normal = tl_narrow(n), out[i].gap = TL_R(c->gap);
     out[i].feature_a = a->number << 8 | c->a, out[i].feature_b = b->number << 8 | c->b;
   }
   tl_sort_by_features(out, count);
   return count;
+}
+
+/* Points of two patches, ascending by feature; *deep: as in tl_manifold. */
+TL_BIG_FN int tl_patch_points(const tl_patch *a, const tl_patch *b, const tl_facing *facing,
+                              double margin, tl_point out[TL_MANIFOLD_MAX], bool *deep) {
+  *deep = false;
+  if (!(facing->gap <= margin))
+    return 0;
+  tl_manifold m;
+  tl_manifold_begin(a, b, facing, margin, &m);
+  *deep = m.deep;
+  return tl_manifold_end(a, b, facing, &m, out);
 }
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "kernels/collide_ellipsoid.h"
 #include "narrow/narrow.h"
+#include "narrow/posed_pairs.h"
 
 #define TL_ELL_BATCH 128 /* pairs: two tables in work fit the first-level cache, nearly */
 #define TL_ELL_LANES 8
@@ -48,7 +49,6 @@ typedef struct tl_ell_row {
   double kind;  /* a tl_ell_class; < 0: neither ellipsoid nor sphere */
 } tl_ell_row;
 
-tl_ellipsoid tl_ellipsoid_of(const tl_shape *shape, talus_real scale, talus_quat rotation);
 tl_ell_row tl_ellipsoid_row(const tl_ellipsoid *e);
 
 /* Row i of the batch becomes this pair. */
@@ -73,9 +73,6 @@ talus_status tl_ell_prepare(tl_ell_finder *finder);
 #define TL_ELL_OTHER 2
 void tl_ell_find(const tl_ell_finder *finder, const tl_pair *pairs, size_t count, uint8_t *hits,
                  tl_point *points);
-
-/* The entry of the table: one pair, by Newton, with the bits of a batch. */
-tl_narrow_fn tl_narrow_ellipsoids;
 
 /* Contacts of all pairs of the batch. */
 void tl_ell_batch_run(tl_ell_batch *batch);

@@ -2,17 +2,6 @@
 #include "narrow/ellipsoid.h"
 #include "base/isa.h"
 
-/* A body of scale 0 (talus_find_contacts takes it) is a point, but one with a surface. */
-#define LEAST_HALF 1e-60
-
-tl_ellipsoid tl_ellipsoid_of(const tl_shape *shape, talus_real scale, talus_quat rotation) {
-  tl_ellipsoid e;
-  for (int i = 0; i < 3; ++i)
-    e.half[i] = fmax(shape->size[shape->kind == TALUS_SPHERE ? 0 : i] * (double)scale, LEAST_HALF);
-  e.frame = tl_frame_from_quat(rotation);
-  return e;
-}
-
 tl_ell_row tl_ellipsoid_row(const tl_ellipsoid *e) {
   const tl_ell_sym m = tl_ellipsoid_matrix(e);
   return (tl_ell_row){.m = {m.xx, m.yy, m.zz, m.xy, m.xz, m.yz},

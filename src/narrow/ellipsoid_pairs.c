@@ -115,9 +115,3 @@ void tl_ell_find(const tl_ell_finder *finder, const tl_pair *pairs, size_t count
     hits[k] = take_result(finder, &batch, i, &pairs[k], &points[k]);
   }
 }
-
-int tl_narrow_ellipsoids(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
-  const tl_ellipsoid first = tl_ellipsoid_of(a->shape, a->scale, a->rotation);
-  const tl_ellipsoid second = tl_ellipsoid_of(b->shape, b->scale, b->rotation);
-  return tl_collide_ellipsoids_newton(&first, &second, b->position, (double)margin, out);
-}

@@ -53,9 +53,6 @@ bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distanc
 
 /* ---- entries of the table -------------------------------------------------------------------- */
 
-/* A shape as core and rounding. */
-tl_convex tl_posed_convex(const tl_posed *p);
-
 tl_narrow_fn tl_mesh_sphere, tl_mesh_convex, tl_mesh_plane, tl_mesh_container, tl_mesh_mesh;
 
 #endif

@@ -5,6 +5,7 @@
 #include "kernels/nearest.h"
 #include "narrow/mesh.h"
 #include "narrow/mesh_points.h"
+#include "narrow/posed_pairs.h"
 
 /* rad: how far a direction may be outside the cone of an edge. What a search finds is this exact;
  * bodies with faces and straight sides meet an edge that they nearly lie on in two places, whose
@@ -110,7 +111,8 @@ static void add_patch(convex_job *job, const view *facet) {
   const double least = facet->s + tl_ddot(facet->away, lowest);
   if (!(least - job->rounding <= job->margin))
     return;
-  const tl_patch patch = tl_convex_patch(&job->body, down);
+  tl_patch patch;
+  tl_convex_patch(&job->body, down, &patch);
   bool deep = false;
   for (int i = 0; i < patch.count; ++i) {
     const double height = facet->s + tl_ddot(facet->away, patch.vertex[i]);
@@ -190,7 +192,8 @@ static void meet_edge(convex_job *job, uint32_t edge) {
                        .frame = frame_along(along),
                        .scale = 1};
   tl_point found[TL_MANIFOLD_MAX];
-  const int count = tl_collide_convex(&job->body, &segment, NULL, job->margin, found);
+  talus_dvec3 parting;
+  const int count = tl_collide_convex(&job->body, &segment, NULL, job->margin, found, &parting);
   for (int i = 0; i < count; ++i) {
     const talus_dvec3 n = tl_dunit(
         tl_dvec3((double)found[i].normal.x, (double)found[i].normal.y, (double)found[i].normal.z));
@@ -214,7 +217,7 @@ static void meet_triangle(convex_job *job, uint32_t t) {
 
 int tl_mesh_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   convex_job job;
-  job.m = tl_mesh_pose(b), job.body = tl_posed_convex(a);
+  job.m = tl_mesh_pose(b), tl_posed_convex(a, &job.body);
   job.is_box = a->shape->kind == TALUS_BOX;
   job.half = tl_dvec3(job.body.size[0], job.body.size[1], job.body.size[2]);
   job.margin = (double)margin, job.rounding = job.m.f->rounding * job.m.scale;

@@ -3,24 +3,14 @@
 #define TL_NARROW_NARROW_H
 
 #include "contact/contact.h"
-#include "kernels/collide.h"
+#include "narrow/kept.h"
+#include "narrow/posed.h"
 
 /* The most points of a pair without a clump: four on each of six walls of a container, or four in
  * each of eight directions with a mesh. Contacts with a container are never reduced: a box in a
  * corner with contacts to only some of its walls would rattle. A clump has the points of all its
  * spheres (narrow/clump.h). */
 #define TL_NARROW_MAX_POINTS 32
-
-/* One posed shape. Positions are relative to the first body's centre of mass and still double,
- * because a plane or a container may be large or far away: the kernels narrow what they find
- * (tl_point in kernels/collide.h). */
-typedef struct tl_posed {
-  const tl_shape *shape;
-  talus_real scale;
-  talus_dvec3 position; /* relative; the first body's is 0 */
-  talus_quat rotation;
-  bool flat; /* mesh: every triangle is looked at, without the tree */
-} tl_posed;
 
 /* Writes the contact points with gap <= margin, ascending by (feature_a, feature_b), and returns
  * how many (at most TL_NARROW_MAX_POINTS, but for a clump).
@@ -37,21 +27,27 @@ typedef int tl_narrow_fn(const tl_posed *a, const tl_posed *b, talus_real margin
  * supported. */
 extern tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS];
 
-/* Whether b comes first in the table: the lower kind does, but planes, containers and revolved
- * walls come last. */
-bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b);
-
 /* Whether the two kinds are searched for their normal, so that last step's is worth having. */
 bool tl_narrow_takes_guess(talus_shape_kind a, talus_shape_kind b);
 
-/* Whether the shapes of the scene can make such a pair. */
+/* Whether such a pair that misses keeps the axis that parts it (narrow/kept.h): those above, and
+ * boxes. */
+bool tl_narrow_keeps_axis(talus_shape_kind a, talus_shape_kind b);
+
+/* Whether the shapes of the scene can make such pairs. */
 bool tl_narrow_uses_guesses(const tl_model *model);
+bool tl_narrow_uses_axes(const tl_model *model);
 
 /* For such kinds, in the table's order: as the table's function, with a guess of the normal, unit,
  * from the first to the second. With any guess the points are the same within the accuracy stated
  * in docs/theory/convex.md. NULL: none. */
 int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
                      talus_real margin, tl_point *out);
+
+/* The same for kinds that keep an axis, the bits of the table's function; where there are no
+ * points, *parting is a direction that parts the bodies (any length). */
+int tl_narrow_search(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
+                     talus_real margin, tl_point *out, talus_dvec3 *parting);
 
 /* Points of a pair in either order; -1 where the kinds are not supported. Swapping the bodies gives
  * the mirrored points, with one exception: coincident spheres get the normal +z in any order. */
@@ -77,9 +73,6 @@ bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place);
  * supported. */
 int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b);
 
-/* Turns points round: features swapped and in their new order, normals reversed. */
-void tl_narrow_swap(tl_point *points, int count);
-
 /* Pairs with a revolved wall: what the broad phase found, and what is left of them. */
 typedef struct tl_wall_share {
   size_t asked, tested;
@@ -95,6 +88,8 @@ talus_status tl_walls_sift(const tl_crowd *crowd, const talus_real *margins, tl_
  * touch (two static bodies) do not come here. TALUS_ERROR_UNSUPPORTED names both bodies.
  * Where a normal is searched for, that of the pair's first contact in crowd->contacts_before is a
  * guess of it. That set is in the checkpoint, so a restarted run guesses what the other would have.
+ * Pairs that miss keep an axis in crowd->kept_axes (narrow/kept.h), if that is not NULL: those
+ * of the call before are asked first, those of this call take their place.
  *
  * Periodic axes: a pair is looked at in its nearest image by centres of mass, so a body must be
  * smaller than half the period. A plane has no images: it is where it is. */

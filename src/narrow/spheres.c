@@ -1,7 +1,9 @@
 /* Pairs of spheres: rows of bodies, and the plain loops, the reference of those over lanes. */
 #include "narrow/spheres.h"
 #include "base/isa.h"
+#include "narrow/swept.h"
 
+#include "crowd/asleep.h"
 #include "kernels/collide_sphere.h"
 
 #include <math.h>
@@ -10,20 +12,38 @@ bool tl_spheres_plain_of_tests = false;
 
 typedef struct row_work {
   const tl_model *model;
-  const tl_state *state;
+  const tl_crowd *crowd;
   const talus_real *margins;
   tl_sphere_row *rows;
 } row_work;
+
+/* A body's velocity with gravity alone, where nothing else moves it. */
+static talus_vec3 velocity_of(const tl_crowd *crowd, size_t slot) {
+  const tl_properties *property = &crowd->model->property;
+  const uint32_t flags = property->flags[slot];
+  if (!tl_swept_is_on(crowd->model, crowd)) /* nobody asks */
+    return tl_vec3(0, 0, 0);
+  if (property->force || property->torque || (flags & (TL_FLAG_KINEMATIC | TL_FLAG_LOCKS)))
+    return tl_vec3((talus_real)NAN, 0, 0);
+  if ((flags & TL_FLAG_STATIC) || tl_is_asleep(crowd->in, slot))
+    return tl_vec3(0, 0, 0);
+  return tl_madd(crowd->in->velocity[slot], TL_R(crowd->dt), crowd->model->gravity);
+}
 
 static void fill_rows(void *context, size_t begin, size_t end) {
   const row_work *work = context;
   for (size_t i = begin; i < end; ++i) {
     const tl_shape *shape = tl_body_shape(work->model, i);
-    const talus_dvec3 x = work->state->position[i];
+    const talus_dvec3 x = work->crowd->in->position[i], v = tl_widen(velocity_of(work->crowd, i));
     const double radius = shape->size[0] * (double)work->model->property.scale[i];
-    work->rows[i] =
-        (tl_sphere_row){x.x, x.y, x.z, shape->kind == TALUS_SPHERE ? radius : (double)NAN,
-                        (double)work->margins[i]};
+    work->rows[i] = (tl_sphere_row){.x = x.x,
+                                    .y = x.y,
+                                    .z = x.z,
+                                    .radius = shape->kind == TALUS_SPHERE ? radius : (double)NAN,
+                                    .margin = (double)work->margins[i],
+                                    .vx = v.x,
+                                    .vy = v.y,
+                                    .vz = v.z};
   }
 }
 
@@ -36,7 +56,7 @@ talus_status tl_spheres_take(const tl_crowd *crowd, size_t pairs, const talus_re
       (domain->enabled && (domain->periodic[0] || domain->periodic[1] || domain->periodic[2])))
     return TALUS_OK;
   TL_TAKE(crowd->arena, model->bodies, rows);
-  row_work work = {model, crowd->in, margins, *rows};
+  row_work work = {model, crowd, margins, *rows};
   tl_for(&model->par, model->bodies, 2048, fill_rows, &work);
   return TALUS_OK;
 }
@@ -65,7 +85,8 @@ static uint64_t meet(const tl_sphere_row *rows, const tl_pair *pairs, size_t cou
   return bits;
 }
 
-static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count, tl_contact *out) {
+static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
+                  const tl_sphere_way *way, tl_contact *out, uint64_t *doubts) {
   for (size_t i = 0; i < count; ++i) {
     const tl_sphere_row *a = &rows[pairs[i].a], *b = &rows[pairs[i].b];
     tl_point point = {0};
@@ -75,6 +96,8 @@ static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
                           .point = tl_dadd(tl_dvec3(a->x, a->y, a->z), point.point),
                           .normal = point.normal,
                           .gap = point.gap};
+    doubts[i / 64] &= i % 64 == 0 ? 0 : ~UINT64_C(0);
+    doubts[i / 64] |= (uint64_t)(way->h > 0 && point.gap > 0) << i % 64;
   }
 }
 

@@ -6,18 +6,29 @@
 
 #include "contact/contact.h"
 
-/* What a pair needs of a body, side by side: five numbers instead of as many arrays. */
+/* What a pair needs of a body, side by side: a line of the cache instead of a look at as many
+ * arrays. */
 typedef struct tl_sphere_row {
   double x, y, z, radius; /* m; the radius is NaN where the body is not a sphere */
   double margin;
+  double vx, vy, vz; /* m/s: loads alone; NaN where more than velocity and gravity moves the body */
 } tl_sphere_row;
+
+/* Which contacts are to be followed along their way (swept.h). */
+typedef struct tl_sphere_way {
+  double h;        /* s; 0: none */
+  bool takes_slow; /* those of slow bodies too: margins do not tell how far these move */
+} tl_sphere_way;
 
 typedef struct tl_sphere_loops {
   /* Of up to 64 pairs: bit i says that pair i is of two spheres that meet; *others: that it is not
    * of two spheres. */
   uint64_t (*meet)(const tl_sphere_row *rows, const tl_pair *pairs, size_t count, uint64_t *others);
-  /* Contacts of pairs of spheres that meet; impulses 0. */
-  void (*write)(const tl_sphere_row *rows, const tl_pair *pairs, size_t count, tl_contact *out);
+  /* Contacts of pairs of spheres that meet; impulses 0. Bit k of `doubts`, which has a word for 64
+   * contacts: tl_swept_pair may change contact k. The plain loop doubts every one with a gap, lanes
+   * only those whose velocities do not show that it will not. */
+  void (*write)(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
+                const tl_sphere_way *way, tl_contact *out, uint64_t *doubts);
 } tl_sphere_loops;
 
 extern const tl_sphere_loops tl_spheres_plain, tl_spheres_generic, tl_spheres_avx2,

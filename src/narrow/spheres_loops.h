@@ -3,66 +3,75 @@
  * the same. Included once for each instruction set, by a file whose name ends in it. */
 #include "base/simd.h"
 #include "narrow/spheres.h"
+#include "narrow/swept.h"
 
 #include <float.h>
 
-_Static_assert(sizeof(tl_sphere_row) == 5 * sizeof(double), "rows are loaded as five numbers");
-_Static_assert(sizeof(tl_pair) == 8, "a pair is as long as a double");
+_Static_assert(sizeof(tl_sphere_row) == 8 * sizeof(double), "rows are loaded as eight numbers");
 
 typedef struct some {
   wide xa, ya, za, x, y, z; /* of a; from a to b */
   wide radius_a, radius_b, margin;
   wide square, distance, gap;
+  wide ux, uy, uz; /* velocity of b relative to a */
 } some;
 
-/* Columns of rows: x, y, z, radius, margin. */
+/* Columns of rows: x, y, z, radius, margin, velocity. */
 typedef struct columns {
-  wide of[5];
+  wide of[8];
 } columns;
 
+/* Rows are loaded by registers and transposed, which takes less time than gathers. */
 #if TL_SIMD_AVX512
 
-INLINE columns gather(const tl_sphere_row *rows, __m512i body) {
-  const __m512i at = _mm512_add_epi64(_mm512_slli_epi64(body, 2), body);
+/* Four numbers from `at` on of eight rows: of rows 0 and 2, 1 and 3, 4 and 6, 5 and 7 in a register
+ * each. */
+INLINE void gather_four(const double *at, const uint32_t *body, wide to[4]) {
+  __m512d m[4];
+  for (int i = 0; i < 4; ++i) {
+    const uint32_t *pair = body + i + (i & 2);
+    m[i] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(at + 8 * (size_t)pair[0])),
+                              _mm256_loadu_pd(at + 8 * (size_t)pair[2]), 1);
+  }
+  const __m512d a = _mm512_unpacklo_pd(m[0], m[1]), b = _mm512_unpackhi_pd(m[0], m[1]);
+  const __m512d c = _mm512_unpacklo_pd(m[2], m[3]), d = _mm512_unpackhi_pd(m[2], m[3]);
+  to[0] = (wide)_mm512_shuffle_f64x2(a, c, 0x88);
+  to[1] = (wide)_mm512_shuffle_f64x2(b, d, 0x88);
+  to[2] = (wide)_mm512_shuffle_f64x2(a, c, 0xdd);
+  to[3] = (wide)_mm512_shuffle_f64x2(b, d, 0xdd);
+}
+
+#elif defined(__AVX2__)
+
+INLINE void gather_four(const double *at, const uint32_t *body, wide to[4]) {
+  __m256d m[WIDE];
+  for (int i = 0; i < WIDE; ++i)
+    m[i] = _mm256_loadu_pd(at + 8 * (size_t)body[i]);
+  const __m256d a = _mm256_unpacklo_pd(m[0], m[1]), b = _mm256_unpackhi_pd(m[0], m[1]);
+  const __m256d c = _mm256_unpacklo_pd(m[2], m[3]), d = _mm256_unpackhi_pd(m[2], m[3]);
+  to[0] = (wide)_mm256_permute2f128_pd(a, c, 0x20);
+  to[1] = (wide)_mm256_permute2f128_pd(b, d, 0x20);
+  to[2] = (wide)_mm256_permute2f128_pd(a, c, 0x31);
+  to[3] = (wide)_mm256_permute2f128_pd(b, d, 0x31);
+}
+
+#else
+
+INLINE void gather_four(const double *at, const uint32_t *body, wide to[4]) {
+  for (int k = 0; k < 4; ++k)
+    to[k] = (wide){at[8 * (size_t)body[0] + (size_t)k], at[8 * (size_t)body[1] + (size_t)k]};
+}
+
+#endif
+
+INLINE columns gather(const tl_sphere_row *rows, const uint32_t *body) {
   columns c;
-  for (int k = 0; k < 5; ++k)
-    c.of[k] = (wide)_mm512_i64gather_pd(at, &rows->x + k, 8);
+  gather_four(&rows->x, body, c.of);
+  gather_four(&rows->margin, body, c.of + 4);
   return c;
 }
 
 /* Lanes beyond `left` are of body 0 with itself. */
-INLINE void load_pairs(const tl_sphere_row *rows, const tl_pair *pairs, size_t left, columns *a,
-                       columns *b) {
-  const __mmask8 there = (__mmask8)(left < WIDE ? (1u << left) - 1u : ALL_WIDE);
-  const __m512i both = _mm512_maskz_loadu_epi64(there, pairs);
-  *a = gather(rows, _mm512_and_si512(both, _mm512_set1_epi64(0xffffffff)));
-  *b = gather(rows, _mm512_srli_epi64(both, 32));
-}
-
-#else
-
-/* Rows are loaded by registers and transposed. */
-INLINE columns gather(const tl_sphere_row *rows, const uint32_t *body) {
-  columns c;
-#if defined(__AVX2__)
-  __m256d row[WIDE];
-  for (int i = 0; i < WIDE; ++i)
-    row[i] = _mm256_loadu_pd(&rows[body[i]].x);
-  const __m256d xz = _mm256_unpacklo_pd(row[0], row[1]), yr = _mm256_unpackhi_pd(row[0], row[1]);
-  const __m256d xz2 = _mm256_unpacklo_pd(row[2], row[3]), yr2 = _mm256_unpackhi_pd(row[2], row[3]);
-  c.of[0] = (wide)_mm256_permute2f128_pd(xz, xz2, 0x20);
-  c.of[1] = (wide)_mm256_permute2f128_pd(yr, yr2, 0x20);
-  c.of[2] = (wide)_mm256_permute2f128_pd(xz, xz2, 0x31);
-  c.of[3] = (wide)_mm256_permute2f128_pd(yr, yr2, 0x31);
-  c.of[4] = (wide){rows[body[0]].margin, rows[body[1]].margin, rows[body[2]].margin,
-                   rows[body[3]].margin};
-#else
-  for (int k = 0; k < 5; ++k)
-    c.of[k] = (wide){(&rows[body[0]].x)[k], (&rows[body[1]].x)[k]};
-#endif
-  return c;
-}
-
 INLINE void load_pairs(const tl_sphere_row *rows, const tl_pair *pairs, size_t left, columns *a,
                        columns *b) {
   uint32_t of_a[WIDE], of_b[WIDE];
@@ -73,8 +82,6 @@ INLINE void load_pairs(const tl_sphere_row *rows, const tl_pair *pairs, size_t l
   *a = gather(rows, of_a);
   *b = gather(rows, of_b);
 }
-
-#endif
 
 INLINE wide add_reals(wide a, wide b) {
 #if TALUS_SINGLE
@@ -104,6 +111,7 @@ INLINE some load_some(const tl_sphere_row *rows, const tl_pair *pairs, size_t le
   s.square = s.x * s.x + s.y * s.y + s.z * s.z;
   s.distance = wide_sqrt(s.square);
   s.gap = s.distance - (s.radius_a + s.radius_b);
+  s.ux = b.of[5] - a.of[5], s.uy = b.of[6] - a.of[6], s.uz = b.of[7] - a.of[7];
   return s;
 }
 
@@ -124,7 +132,23 @@ static uint64_t meet(const tl_sphere_row *rows, const tl_pair *pairs, size_t cou
   return bits;
 }
 
-static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count, tl_contact *out) {
+/* Which contacts tl_swept_pair may change: with the tests that it begins with (is_candidate,
+ * is_harmless), and room for rounding, in the single build that of floats. */
+INLINE unsigned find_doubts(const some *s, const tl_sphere_way *way, wide nx, wide ny, wide nz) {
+  const wide zero = {0}, h = zero + way->h;
+  const wide size = wide_select(s->radius_a < s->radius_b, s->radius_a, s->radius_b);
+  const wide along = s->ux * nx + s->uy * ny + s->uz * nz;
+  const wide all2 = s->ux * s->ux + s->uy * s->uy + s->uz * s->uz, less = all2 - along * along;
+  const wide across = wide_sqrt(wide_select(less > zero, less, zero) + 1e-6 * all2);
+  const unsigned goes = wide_bits(s->margin > 0.999 * TL_SWEPT_FAR * size);
+  const unsigned opens = wide_bits(s->gap + h * along > 2e-6 * size);
+  const unsigned is_straight = wide_bits(h * across <= 0.998 * TL_SWEPT_FAR * size);
+  const unsigned parted = wide_bits(s->gap > zero);
+  return parted & (way->takes_slow ? ALL_WIDE : goes) & ~(opens | is_straight);
+}
+
+static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
+                  const tl_sphere_way *way, tl_contact *out, uint64_t *doubts) {
   const wide zero = {0}, one = zero + 1;
   for (size_t i = 0; i < count; i += WIDE) {
     const size_t number = count - i < WIDE ? count - i : WIDE;
@@ -133,6 +157,9 @@ static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
     const wide nx = wide_select(apart, s.x / s.distance, zero);
     const wide ny = wide_select(apart, s.y / s.distance, zero);
     const wide nz = wide_select(apart, s.z / s.distance, one);
+    const unsigned there = number < WIDE ? (1u << number) - 1u : ALL_WIDE;
+    const uint64_t doubt = way->h > 0 ? find_doubts(&s, way, nx, ny, nz) & there : 0;
+    doubts[i / 64] = (i % 64 == 0 ? 0 : doubts[i / 64]) | doubt << i % 64;
     const wide along = 0.5 * (s.radius_a + (s.distance - s.radius_b));
     const wide found[7] = {
         s.xa + nx * along, s.ya + ny * along, s.za + nz * along, nx, ny, nz, s.gap};

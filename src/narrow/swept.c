@@ -190,8 +190,7 @@ static double size_of(const tl_model *model, uint32_t slot) {
 /* What can be said before velocities are looked at. */
 static bool is_candidate(const tl_swept *swept, const tl_contact *c, size_t count, double *size) {
   const tl_model *model = swept->model;
-  if (model->solve.kind == TALUS_SOLVE_PENALTY || model->solve.kind == TALUS_SOLVE_ELASTIC ||
-      !(swept->crowd->dt > 0))
+  if (!tl_swept_is_on(model, swept->crowd))
     return false;
   for (size_t i = 0; i < count; ++i)
     if (!(c[i].gap > 0))

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "output/file.h"
 #include "run/run.h"
 
@@ -123,7 +124,7 @@ static talus_status save_world(talus_world *world, const char *path, tl_file fil
 }
 
 talus_status tl_run_checkpoint_save(tl_run *run) {
-  const double begin = tl_run_clock();
+  const double begin = tl_clock();
   /* What the checkpoint counts is on the disk before it. */
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
@@ -140,7 +141,7 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
   tl_text_drop(&text);
   TL_TRY(status);
   run->saved = talus_world_steps(run->world);
-  run->saved_at = tl_run_clock();
+  run->saved_at = tl_clock();
   run->wall_output += run->saved_at - begin;
   tl_run_log_add(&run->log, TL_LOG_INFO, "checkpoint: step %llu, t = %g s",
                  (unsigned long long)run->saved, talus_world_time(run->world));

@@ -4,6 +4,7 @@
  * while they are few, later with every 64th, and at the end. It never lists what is not there. */
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "output/file.h"
 #include "run/run.h"
 
@@ -97,7 +98,7 @@ static talus_status write_one(tl_run *run, size_t i) {
 
 talus_status tl_run_fields_add(tl_run *run, bool all) {
   const uint64_t step = talus_world_steps(run->world);
-  const double begin = tl_run_clock();
+  const double begin = tl_clock();
   bool wrote = false;
   for (size_t i = 0; i < run->averages.count; ++i) {
     if (run->world->flow.averages.data[i].weight <= 0 ||
@@ -109,7 +110,7 @@ talus_status tl_run_fields_add(tl_run *run, bool all) {
     TL_TRY(write_one(run, i));
   }
   if (wrote)
-    run->wall_output += tl_run_clock() - begin;
+    run->wall_output += tl_clock() - begin;
   return TALUS_OK;
 }
 

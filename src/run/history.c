@@ -2,6 +2,7 @@
  * appended, none is moved. */
 #include <math.h>
 
+#include "base/clock.h"
 #include "run/run.h"
 
 #if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
@@ -98,7 +99,7 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
                          r->momentum[1],         r->momentum[2],         r->angular_momentum[0],
                          r->angular_momentum[1], r->angular_momentum[2], run->worst.residual_max,
                          run->worst.residual_rms};
-  const double walls[TL_WALLS] = {[TL_WALL_TOTAL] = tl_run_clock() - run->began,
+  const double walls[TL_WALLS] = {[TL_WALL_TOTAL] = tl_clock() - run->began,
                                   [TL_WALL_BROAD] = r->wall_broad,
                                   [TL_WALL_NARROW] = r->wall_narrow,
                                   [TL_WALL_SOLVE] = r->wall_solve,

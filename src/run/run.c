@@ -1,11 +1,11 @@
 /* A run: steps a scene's world from one output to the next until it ends, rests, fails or is told
  * to stop. What is written, and why a killed run can go on, is told in run.h. */
 #include "run/run.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <math.h>
 #include <sys/stat.h>
-#include <time.h>
 
 talus_run_def talus_run_def_default(void) {
   return (talus_run_def){.until = -1, .checkpoint_every = 60};
@@ -26,12 +26,6 @@ talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
 
 #define PROGRESS_EVERY 0.2  /* s of wall clock */
 #define STEPS_MOST     9e15 /* times are exact multiples of dt up to 2^53 steps */
-
-double tl_run_clock(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
@@ -55,7 +49,7 @@ static talus_status check_state(const tl_run *run) {
  * leaves a frame that is not listed yet, never a list of what is not there. Lines reach the disk
  * with the next checkpoint, and at the end. */
 static talus_status write_output(tl_run *run) {
-  const double begin = tl_run_clock();
+  const double begin = tl_clock();
   TL_TRY(tl_run_folder_check(run));
   TL_TRY(check_state(run));
   TL_TRY(tl_run_frames_write(run, run->fields));
@@ -64,7 +58,7 @@ static talus_status write_output(tl_run *run) {
   TL_TRY(tl_run_frames_list(run));
   run->fastest.interval = run->fastest.since;
   run->fastest.since = 0;
-  run->wall_output += tl_run_clock() - begin;
+  run->wall_output += tl_clock() - begin;
   return TALUS_OK;
 }
 
@@ -118,7 +112,7 @@ typedef struct run_pace {
 } run_pace;
 
 static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
-  const double clock = tl_run_clock(), passed = clock - pace->at;
+  const double clock = tl_clock(), passed = clock - pace->at;
   if (!run->def->progress || (!now && passed < PROGRESS_EVERY))
     return;
   const talus_world *world = run->world;
@@ -199,7 +193,7 @@ static talus_status advance(tl_run *run, run_pace *pace) {
       return finish(run);
     if (def->interrupt && *def->interrupt)
       return stop(run);
-    if (tl_run_clock() - run->saved_at >= def->checkpoint_every)
+    if (tl_clock() - run->saved_at >= def->checkpoint_every)
       TL_TRY(save(run));
     tell_progress(run, pace, step == 0);
     const talus_status status = talus_world_step(run->world, 1);
@@ -365,7 +359,7 @@ static talus_status prepare(tl_run *run) {
   TL_TRY(resumes ? go_on(run) : start_anew(run));
   run->world->strict = run->scene->strict; /* it may change when a run goes on */
   run->world->interrupt = run->def->interrupt;
-  run->saved_at = tl_run_clock();
+  run->saved_at = tl_clock();
   tl_run_log_add(&run->log, TL_LOG_INFO, "talus %s (%s), %d thread%s: %s", talus_version(),
                  talus_features(), run->world->model.par.threads,
                  run->world->model.par.threads == 1 ? "" : "s",
@@ -409,7 +403,7 @@ static void report(const tl_run *run, talus_run_result *result) {
                                  .steps = talus_world_steps(run->world),
                                  .frames = run->no_frames ? 0 : run->frames.count,
                                  .time = talus_world_time(run->world),
-                                 .wall = tl_run_clock() - run->began,
+                                 .wall = tl_clock() - run->began,
                                  .bodies = talus_world_body_count(run->world),
                                  .sunk = run->world->sunk,
                                  .sunk_first = run->world->sunk_first,
@@ -452,7 +446,7 @@ static void tell_walls(tl_run *run) {
 
 static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
   TL_TRY(prepare(run));
-  run_pace pace = {.at = tl_run_clock(), .steps = run->world->steps};
+  run_pace pace = {.at = tl_clock(), .steps = run->world->steps};
   talus_status status = advance(run, &pace);
   if (status != TALUS_OK)
     status = fail(run, status);
@@ -492,7 +486,7 @@ talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                 .joints = {.fd = -1},
                 .fastest = {INFINITY, INFINITY},
                 .saved = UINT64_MAX,
-                .began = tl_run_clock()};
+                .began = tl_clock()};
   if (result)
     *result = (talus_run_result){0};
   TL_TRY(check(&run));

@@ -163,13 +163,10 @@ typedef struct tl_run {
 
   talus_world *world;
   uint64_t saved;         /* step of the newest checkpoint; UINT64_MAX: none */
-  double began, saved_at; /* s of the monotonic clock */
+  double began, saved_at; /* s of tl_clock */
   double wall[TL_WALLS];  /* s, of earlier calls (from history.csv) */
   double wall_output;     /* s, of this call */
 } tl_run;
-
-/* Seconds of a clock that never jumps. */
-double tl_run_clock(void);
 
 /* ---- run/lock.c ------------------------------------------------------------------------------ */
 

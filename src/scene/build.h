@@ -5,6 +5,14 @@
 #include "scene/from.h"
 #include "scene/schema.h"
 
+static inline talus_vec3 tl_scene_vec3(const double v[3]) {
+  return (talus_vec3){(talus_real)v[0], (talus_real)v[1], (talus_real)v[2]};
+}
+
+static inline talus_dvec3 tl_scene_dvec3(const double v[3]) {
+  return (talus_dvec3){v[0], v[1], v[2]};
+}
+
 /* Adds a joint; bodies are there already. */
 talus_status tl_scene_add_joint(const talus_scene *scene, talus_world *world,
                                 const tl_scene_joint *joint);

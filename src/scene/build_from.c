@@ -14,10 +14,6 @@ typedef struct taker {
   TL_ARRAY(tl_scene_motions) motions;
 } taker;
 
-static talus_vec3 vec3(const double v[3]) {
-  return (talus_vec3){(talus_real)v[0], (talus_real)v[1], (talus_real)v[2]};
-}
-
 static talus_status reserve(taker *t, const tl_scene_from *from) {
   const size_t n = from->only.count + from->except.count + from->change.count;
   TL_TRY(tl_array_reserve(&t->only, from->only.count));
@@ -47,7 +43,7 @@ static const talus_vec3 *load(taker *t, const tl_scene_choice *choice, const cha
                               const double value[3]) {
   if (!tl_object_has(&tl_schema_change, choice, key))
     return NULL;
-  t->loads.data[t->loads.count] = vec3(value);
+  t->loads.data[t->loads.count] = tl_scene_vec3(value);
   return &t->loads.data[t->loads.count++];
 }
 

@@ -60,10 +60,6 @@ static void copy_drive(const tl_scene_joint *joint, talus_joint_def *def) {
   }
 }
 
-static talus_vec3 vec3(const double v[3]) {
-  return (talus_vec3){(talus_real)v[0], (talus_real)v[1], (talus_real)v[2]};
-}
-
 static talus_status add_course(const talus_scene *scene, talus_world *world, talus_joint joint,
                                const tl_scene_motor *motor) {
   const tl_scene_course *course = motor ? course_of(motor) : NULL;
@@ -90,9 +86,9 @@ talus_status tl_scene_add_joint(const talus_scene *scene, talus_world *world,
   def.to = tl_object_has(map, joint, "to") ? (talus_dvec3){joint->to[0], joint->to[1], joint->to[2]}
                                            : def.at;
   if (tl_object_has(map, joint, "axis"))
-    def.axis = vec3(joint->axis);
+    def.axis = tl_scene_vec3(joint->axis);
   if (tl_object_has(map, joint, "axis_b"))
-    def.axis_b = vec3(joint->axis_b);
+    def.axis_b = tl_scene_vec3(joint->axis_b);
   if (tl_object_has(map, joint, "length"))
     def.length = joint->length;
   if (tl_object_has(map, joint, "ratio"))

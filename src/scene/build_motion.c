@@ -2,26 +2,20 @@
 #include "scene/build.h"
 #include "scene/files.h"
 
-static talus_vec3 vec3(const double v[3]) {
-  return (talus_vec3){(talus_real)v[0], (talus_real)v[1], (talus_real)v[2]};
-}
-
-static talus_dvec3 dvec3(const double v[3]) { return (talus_dvec3){v[0], v[1], v[2]}; }
-
 talus_region tl_scene_region_of(const tl_scene_region *region, const tl_map *map) {
   talus_region made = {.kind = TALUS_REGION_CYLINDER};
   const tl_scene_round *round = &region->cylinder;
   if (tl_object_has(map, region, "box"))
     return (talus_region){.kind = TALUS_REGION_BOX,
-                          .box = {dvec3(region->box), dvec3(region->box + 3)}};
+                          .box = {tl_scene_dvec3(region->box), tl_scene_dvec3(region->box + 3)}};
   if (tl_object_has(map, region, "sphere")) {
     round = &region->sphere;
     made.kind = TALUS_REGION_SPHERE;
   } else if (!tl_object_has(map, region, "cylinder")) {
     round = &region->disc; /* a cylinder without length */
   }
-  made.at = dvec3(round->at);
-  made.axis = vec3(round->axis);
+  made.at = tl_scene_dvec3(round->at);
+  made.axis = tl_scene_vec3(round->axis);
   made.radius = round->radius;
   made.length = round->length;
   return made;
@@ -52,22 +46,22 @@ static talus_status use_table(const talus_scene *scene, const tl_scene_motion *m
   def->table = table->data;
   def->rows = table->rows;
   def->is_smooth = motion->interpolate == 1;
-  def->axis = vec3(along ? motion->along : motion->about);
+  def->axis = tl_scene_vec3(along ? motion->along : motion->about);
   return status;
 }
 
 static talus_motion motion_of(const tl_scene_motion *motion) {
-  talus_motion def = {.velocity = vec3(motion->velocity),
-                      .spin = vec3(motion->spin),
-                      .amplitude = vec3(motion->amplitude),
+  talus_motion def = {.velocity = tl_scene_vec3(motion->velocity),
+                      .spin = tl_scene_vec3(motion->spin),
+                      .amplitude = tl_scene_vec3(motion->amplitude),
                       .frequency = motion->frequency,
                       .phase = motion->phase,
-                      .swing = vec3(motion->swing),
+                      .swing = tl_scene_vec3(motion->swing),
                       .from_time = motion->from_time,
                       .until = motion->until};
   def.is_through = tl_object_has(&tl_schema_motion, motion, "through");
   if (def.is_through)
-    def.through = dvec3(motion->through);
+    def.through = tl_scene_dvec3(motion->through);
   return def;
 }
 

@@ -216,13 +216,9 @@ static void check_sinks(tl_checker *checker) {
   tl_names_free(&names);
 }
 
-static const tl_map *map_of(const char *key) {
-  return tl_schema_scene.keys[tl_map_find(&tl_schema_scene, key)].map;
-}
-
 static void check_records(tl_checker *checker, tl_node_id node, const tl_scene_probe *probe,
                           const char *path) {
-  const tl_map *map = map_of("probes");
+  const tl_map *map = &tl_schema_probe;
   const tl_map *region = map->keys[tl_map_find(map, "region")].map;
   const uint32_t of_body = TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE | TALUS_RECORD_ENERGY |
                            TALUS_RECORD_POSITION | TALUS_RECORD_ROTATION | TALUS_RECORD_VELOCITY |
@@ -259,7 +255,7 @@ static void check_records(tl_checker *checker, tl_node_id node, const tl_scene_p
 
 static void check_probe_sizes(tl_checker *checker, tl_node_id node, const tl_scene_probe *probe,
                               const char *path) {
-  const tl_map *map = map_of("probes");
+  const tl_map *map = &tl_schema_probe;
   const bool wanted = (probe->record & TALUS_RECORD_SIZES) != 0;
   if (tl_object_good(map, probe, "record") && wanted != tl_object_has(map, probe, "sizes"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, wanted ? "record" : "sizes"),
@@ -271,7 +267,7 @@ static void check_probe_sizes(tl_checker *checker, tl_node_id node, const tl_sce
 static void check_probes(tl_checker *checker) {
   talus_scene *scene = checker->scene;
   tl_scene_probe *probes = scene->probes.data;
-  const tl_map *map = map_of("probes");
+  const tl_map *map = &tl_schema_probe;
   tl_names names = {0};
   tl_node_id node = tl_check_first(checker, "probes");
   for (size_t i = 0; i < scene->probes.count; ++i, node = next_of(checker, node)) {
@@ -313,11 +309,11 @@ static void check_probes(tl_checker *checker) {
 
 static void check_times(tl_checker *checker) {
   talus_scene *scene = checker->scene;
-  const tl_map *output = map_of("output");
+  const tl_map *output = &tl_schema_output;
   const double time = scene->until.time, dt = scene->step.dt;
   const tl_node_id until = tl_check_value(checker, checker->root, "until");
-  const bool knows_dt = tl_object_good(map_of("step"), &scene->step, "dt");
-  const bool knows_time = tl_object_good(map_of("until"), &scene->until, "time");
+  const bool knows_dt = tl_object_good(&tl_schema_step, &scene->step, "dt");
+  const bool knows_time = tl_object_good(&tl_schema_until, &scene->until, "time");
   if (knows_time && knows_dt && time < dt * (1 - 1e-9))
     tl_problem_add(checker->problems, tl_check_mark(checker, until, "time"),
                    "until is %g, less than one step of %g s; expected at least one step", time, dt);

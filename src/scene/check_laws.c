@@ -3,13 +3,9 @@
 
 #include <math.h>
 
-static const tl_map *map_of(const char *key) {
-  return tl_schema_scene.keys[tl_map_find(&tl_schema_scene, key)].map;
-}
-
 void tl_check_materials(tl_checker *checker) {
   const tl_scene_material *materials = checker->scene->materials.data;
-  const tl_map *map = map_of("materials");
+  const tl_map *map = &tl_schema_material;
   const tl_node_id all = tl_check_value(checker, checker->root, "materials");
   for (size_t i = 0; i < checker->scene->materials.count; ++i) {
     const tl_scene_material *m = &materials[i];
@@ -43,7 +39,7 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
                             const uint32_t rows[2], size_t i) {
   const tl_scene_material *materials = checker->scene->materials.data;
   const tl_scene_material *a = &materials[rows[0]], *b = &materials[rows[1]];
-  const tl_map *map = map_of("pairs");
+  const tl_map *map = &tl_schema_pair;
 #define LAW(name, value)                                                                           \
   { #name, offsetof(tl_scene_pair, name), value }
   const completion laws[] = {LAW(friction, fmin(a->friction, b->friction)),
@@ -83,7 +79,7 @@ static void check_substeps(tl_checker *checker) {
   const talus_scene *scene = checker->scene;
   const bool is_rigid =
       scene->solve.kind == TALUS_SOLVE_CCP || scene->solve.kind == TALUS_SOLVE_IMPULSE;
-  if (scene->step.substeps <= 1 || !tl_object_good(map_of("step"), &scene->step, "substeps") ||
+  if (scene->step.substeps <= 1 || !tl_object_good(&tl_schema_step, &scene->step, "substeps") ||
       (is_rigid && scene->step.kind == TALUS_STEP_FIXED))
     return;
   tl_problem_add(checker->problems,
@@ -118,7 +114,7 @@ void tl_check_springs(tl_checker *checker) {
  * are warned about (warn_keys.c). A law that is asked for and not there would do harm. */
 void tl_check_solve(tl_checker *checker) {
   const tl_scene_solve *solve = &checker->scene->solve;
-  const tl_map *map = map_of("solve");
+  const tl_map *map = &tl_schema_solve;
   if (!tl_object_good(map, solve, "kind") || !tl_object_good(map, solve, "friction"))
     return;
   if (solve->kind == TALUS_SOLVE_IMPULSE && solve->friction == TALUS_FRICTION_CCP)

@@ -103,6 +103,10 @@ extern const tl_map tl_schema_scene;
 extern const tl_map *const tl_schema_maps[];
 extern const tl_map tl_schema_until, tl_schema_step, tl_schema_solve, tl_schema_broad,
     tl_schema_narrow, tl_schema_contact, tl_schema_sleep, tl_schema_domain;
+extern const tl_map tl_schema_material, tl_schema_pair, tl_schema_ignore, tl_schema_output;
+extern const tl_map tl_schema_ball, tl_schema_cylinder, tl_schema_disc, tl_schema_source,
+    tl_schema_size, tl_schema_lognormal;
+extern const tl_map tl_schema_sink, tl_schema_probe;
 extern const tl_map tl_schema_mesh, tl_schema_shape, tl_schema_body, tl_schema_motion,
     tl_schema_fill, tl_schema_table, tl_schema_emitter, tl_schema_region;
 extern const tl_map tl_schema_grid, tl_schema_average, tl_schema_zone;

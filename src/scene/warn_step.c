@@ -157,14 +157,10 @@ static void region_top(const finder *f, const tl_scene_region *region, const tl_
     at[k] = round->at[k] + reach * f->up[k];
 }
 
-static const tl_map *map_of(const tl_map *map, const char *key) {
-  return map->keys[tl_map_find(map, key)].map;
-}
-
 static void note_fill(finder *f, const tl_scene_fill *fill, tl_mover who) {
   const bool has_size = tl_object_has(&tl_schema_fill, fill, "size");
   double at[3];
-  region_top(f, &fill->in, map_of(&tl_schema_fill, "in"), at);
+  region_top(f, &fill->in, &tl_schema_region, at);
   const double least = tl_warn_least_size(&fill->size, has_size);
   who.radius = tl_warn_radius(f->checker, &fill->shape, least);
   weigh(f, &fill->shape, fill->material, least, tl_warn_most_size(&fill->size, has_size), &who);
@@ -221,7 +217,7 @@ static void note_emitters(finder *f) {
     tl_mover who = {.mark = tl_node_mark(checker->document, node)};
     double at[3];
     snprintf(who.who, sizeof who.who, "emit.%zu", i);
-    region_top(f, &emitter->from, map_of(&tl_schema_emitter, "from"), at);
+    region_top(f, &emitter->from, &tl_schema_source, at);
     const double least = tl_warn_least_size(&emitter->size, has_size);
     who.radius = tl_warn_radius(f->checker, &emitter->shape, least);
     who.count = INFINITY;

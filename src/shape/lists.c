@@ -10,7 +10,7 @@ static const size_t member[TL_SHAPE_LISTS] = {
     offsetof(tl_shape, edge),       offsetof(tl_shape, vertex_start),
     offsetof(tl_shape, neighbour),  offsetof(tl_shape, vertex_face)};
 
-static void set_pointer(tl_shape *shape, int list, void *data) {
+void tl_shape_point_list(tl_shape *shape, int list, void *data) {
   memcpy((unsigned char *)shape + member[list], &data, sizeof data);
 }
 
@@ -54,7 +54,7 @@ talus_status tl_shape_allocate(tl_shape *shape) {
   tl_shape_list lists[TL_SHAPE_LISTS];
   tl_shape_lists(shape, lists);
   for (int i = 0; i < TL_SHAPE_LISTS; ++i)
-    set_pointer(shape, i, NULL);
+    tl_shape_point_list(shape, i, NULL);
   for (int i = 0; i < TL_SHAPE_LISTS; ++i) {
     const size_t bytes = lists[i].scalars * lists[i].scalar_bytes;
     void *data = NULL;
@@ -66,7 +66,7 @@ talus_status tl_shape_allocate(tl_shape *shape) {
       return status;
     }
     memset(data, 0, bytes);
-    set_pointer(shape, i, data);
+    tl_shape_point_list(shape, i, data);
   }
   return TALUS_OK;
 }
@@ -80,7 +80,7 @@ talus_status tl_shape_set_list(tl_shape *shape, int k, const void *from) {
     return TALUS_OK;
   TL_TRY(tl_resize(&data, 0, bytes));
   memcpy(data, from, bytes);
-  set_pointer(shape, k, data);
+  tl_shape_point_list(shape, k, data);
   return TALUS_OK;
 }
 
@@ -90,7 +90,7 @@ void tl_shape_release_lists(tl_shape *shape) {
   for (int i = 0; i < TL_SHAPE_LISTS; ++i) {
     if (lists[i].data) /* freeing cannot fail */
       (void)tl_resize(&lists[i].data, lists[i].scalars * lists[i].scalar_bytes, 0);
-    set_pointer(shape, i, NULL);
+    tl_shape_point_list(shape, i, NULL);
   }
   tl_facets_release(shape);
   shape->point_count = shape->face_count = shape->edge_count = 0;

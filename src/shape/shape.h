@@ -36,6 +36,9 @@ typedef struct tl_shape_list {
 #define TL_SHAPE_LISTS 8
 void tl_shape_lists(const tl_shape *shape, tl_shape_list lists[TL_SHAPE_LISTS]);
 
+/* Makes list k what is at `data`, whoever owns that: for rows of a device. */
+void tl_shape_point_list(tl_shape *shape, int k, void *data);
+
 /* Makes room for all lists by the shape's counts, all zero. On failure none is there. */
 talus_status tl_shape_allocate(tl_shape *shape);
 

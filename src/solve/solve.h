@@ -35,21 +35,29 @@ typedef struct tl_twist {
 typedef struct tl_twists {
   const void *first;
   size_t stride;
+  size_t spin;         /* bytes from a velocity to the spin of the body; 0: right behind it */
   const uint32_t *row; /* of each member; NULL: the same number */
   const void *shift;   /* laid out likewise: what moves bodies in this step beside their velocity,
                           and does not stay with it (position correction); NULL: nothing */
 } tl_twists;
 
-static inline const tl_twist *tl_twist_of(tl_twists twists, size_t member) {
+/* Where the velocity of a member is. */
+static inline const unsigned char *tl_twist_place(tl_twists twists, size_t member) {
   const size_t row = twists.row ? twists.row[member] : member;
-  return (const tl_twist *)((const unsigned char *)twists.first + row * twists.stride);
+  return (const unsigned char *)twists.first + row * twists.stride;
+}
+
+static inline tl_twist tl_twist_of(tl_twists twists, size_t member) {
+  const unsigned char *at = tl_twist_place(twists, member);
+  return (tl_twist){*(const talus_vec3 *)at,
+                    *(const talus_vec3 *)(at + (twists.spin ? twists.spin : sizeof(talus_vec3)))};
 }
 
 static inline tl_twist tl_shift_of(tl_twists twists, size_t member) {
   if (!twists.shift)
     return (tl_twist){{0, 0, 0}, {0, 0, 0}};
   twists.first = twists.shift;
-  return *tl_twist_of(twists, member);
+  return tl_twist_of(twists, member);
 }
 
 /* By the contact model that the model names: the entry of the backend. Penalty is not among them:

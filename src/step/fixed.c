@@ -1,6 +1,7 @@
 /* The fixed step: each stage once, on everything in the crowd. */
 #include "contact/history.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "contact/patch.h"
 #include "joint/guard.h"
 #include "step/step.h"
@@ -11,13 +12,6 @@
 #include "step/substep.h"
 
 #include <math.h>
-#include <time.h>
-
-static double wall_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 typedef struct check_job {
   const tl_model *model;
@@ -31,9 +25,9 @@ static bool is_diverged(void *context, size_t i) {
   const uint32_t slot = tl_crowd_slot(job->crowd, i);
   if (tl_body_is_static(job->model, slot))
     return false;
-  const tl_twist *twist = tl_twist_of(job->twists, i);
+  const tl_twist twist = tl_twist_of(job->twists, i);
   const tl_twist shift = tl_shift_of(job->twists, i);
-  return !tl_is_finite(tl_length2(twist->velocity)) || !tl_is_finite(tl_length2(twist->spin)) ||
+  return !tl_is_finite(tl_length2(twist.velocity)) || !tl_is_finite(tl_length2(twist.spin)) ||
          !tl_is_finite(tl_length2(shift.velocity)) || !tl_is_finite(tl_length2(shift.spin));
 }
 
@@ -45,10 +39,10 @@ static double sizes_moved(const check_job *job, size_t i) {
   const tl_shape *shape = tl_body_shape(job->model, slot);
   if (tl_body_is_static(job->model, slot) || !shape->bounded)
     return 0;
-  const tl_twist *twist = tl_twist_of(job->twists, i);
+  const tl_twist twist = tl_twist_of(job->twists, i);
   const double size = (double)(shape->radius * job->model->property.scale[slot]);
   return job->crowd->dt *
-         fmax((double)tl_length(twist->velocity) / size, (double)tl_length(twist->spin));
+         fmax((double)tl_length(twist.velocity) / size, (double)tl_length(twist.spin));
 }
 
 static bool moves_too_far(void *context, size_t i) {
@@ -63,15 +57,15 @@ static bool is_suspect(void *context, size_t i) {
   if (tl_body_is_static(job->model, slot))
     return false;
   if (job->twists.row && i + AHEAD < job->crowd->count) /* solver bodies stand in another order */
-    __builtin_prefetch(tl_twist_of(job->twists, i + AHEAD));
+    __builtin_prefetch(tl_twist_place(job->twists, i + AHEAD));
   const tl_shape *shape = tl_body_shape(job->model, slot);
-  const tl_twist *twist = tl_twist_of(job->twists, i);
+  const tl_twist twist = tl_twist_of(job->twists, i);
   const tl_twist shift = tl_shift_of(job->twists, i);
   const double most = 0.5 * TL_STEP_TOO_FAR / job->crowd->dt, most2 = most * most;
   const double size =
       shape->bounded ? (double)(shape->radius * job->model->property.scale[slot]) : 1;
-  return !((double)tl_length2(twist->velocity) < most2 * size * size &&
-           (double)tl_length2(twist->spin) < most2 && tl_is_finite(tl_length2(shift.velocity)) &&
+  return !((double)tl_length2(twist.velocity) < most2 * size * size &&
+           (double)tl_length2(twist.spin) < most2 && tl_is_finite(tl_length2(shift.velocity)) &&
            tl_is_finite(tl_length2(shift.spin)));
 }
 
@@ -83,7 +77,7 @@ static bool is_leaving(void *context, size_t i) {
   if (tl_body_is_static(job->model, slot))
     return false;
   const talus_vec3 v =
-      tl_add(tl_twist_of(job->twists, i)->velocity, tl_shift_of(job->twists, i).velocity);
+      tl_add(tl_twist_of(job->twists, i).velocity, tl_shift_of(job->twists, i).velocity);
   const talus_dvec3 x = tl_dmadd(job->crowd->in->position[slot], job->crowd->dt, v);
   return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
          (!domain->periodic[1] && (x.y < domain->box.lo.y || x.y > domain->box.hi.y)) ||
@@ -119,12 +113,12 @@ talus_status tl_step_check(const tl_crowd *crowd, tl_twists twists, uint32_t *cu
   }
   bad = none_suspect ? SIZE_MAX : tl_find_first(&model->par, crowd->count, moves_too_far, &job);
   if (bad != SIZE_MAX) {
-    const tl_twist *twist = tl_twist_of(twists, bad);
+    const tl_twist twist = tl_twist_of(twists, bad);
     *culprit = tl_crowd_slot(crowd, bad);
     return tl_fail(TALUS_ERROR_DIVERGED,
                    "at %.3g m/s and %.3g rad/s it would move by a million times its size, or turn "
                    "by a million rad, within a step",
-                   (double)tl_length(twist->velocity), (double)tl_length(twist->spin));
+                   (double)tl_length(twist.velocity), (double)tl_length(twist.spin));
   }
   if (model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_STOP) {
     bad = tl_find_first(&model->par, crowd->count, is_leaving, &job);
@@ -211,7 +205,7 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
   const tl_contacts *before = crowd->contacts_before;
   tl_contacts *after = crowd->contacts_after;
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
-  const double begun = wall_now();
+  const double begun = tl_clock();
   talus_real *margins;
   tl_pairs pairs = {0};
   tl_contacts_clear(after); /* so that a step that fails early has none */
@@ -221,20 +215,22 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
     TL_TRY(tl_sleep_wake(crowd, &pairs, margins, before));
   tl_slidings slidings;
   TL_TRY(tl_contact_take_slidings(crowd, before, &slidings));
-  const double found = wall_now();
+  const double found = tl_clock();
   report->wall_broad += found - begun;
   TL_TRY(renew_contacts(backend, crowd, &pairs, margins, &slidings, after));
+  TL_GO_ON(crowd->cancel);
   tl_reach reach;
   const bool reaches = tl_reach_is_on(model) && after->count > 0;
   if (reaches) {
     TL_TRY(tl_reach_begin(crowd, margins, &reach));
     TL_TRY(tl_relay(backend, crowd, &reach, after, &report->relayed));
     report->pushed = reach.push_count;
+    TL_GO_ON(crowd->cancel);
   }
   TL_TRY(tl_history_lay(model, before, after));
   if (reaches)
     tl_reach_sift(&reach, after);
-  report->wall_narrow += wall_now() - found;
+  report->wall_narrow += tl_clock() - found;
   tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
@@ -255,10 +251,10 @@ talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
   if (crowd->joints)
     tl_joints_begin(crowd->joints, crowd->dt, crowd->joints_after);
   TL_TRY(tl_joints_guard_start(crowd));
-  const double found = wall_now();
+  const double found = tl_clock();
   tl_twists twists;
   talus_status status = backend->solve(crowd, crowd->contacts_after, &twists, &report->solve);
-  const double solved = wall_now();
+  const double solved = tl_clock();
   report->wall_solve += solved - found;
   if (status == TALUS_OK && tl_cancel_look(crowd->cancel)) /* it may have left off half way */
     status = tl_fail(TALUS_INTERRUPTED, "stopped on request");
@@ -270,7 +266,7 @@ talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
   tl_step_move(crowd, twists);
   if (crowd->joints)
     tl_joints_settle(crowd->model, crowd->out, crowd->joints, crowd->joints_after);
-  report->wall_step += wall_now() - solved;
+  report->wall_step += tl_clock() - solved;
   return TALUS_OK;
 }
 

@@ -49,6 +49,19 @@ static bool is_unturned(const tl_shape *shape, const talus_quat *q, talus_vec3 w
          memcmp(q, &unturned, sizeof unturned) == 0;
 }
 
+/* Turns a body by a shift. Spheres that are pushed out of each other are not turned at all. */
+static void turn_by(talus_vec3 spin, talus_real h, bool is_isotropic, talus_quat *q,
+                    talus_vec3 *w) {
+  if (spin.x != 0 || spin.y != 0 || spin.z != 0) {
+    const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(spin, h));
+    *q = tl_quat_mul(turn, *q);
+    /* Spin goes round with the body: about other axes of it the same spin has another energy. */
+    if (!is_isotropic)
+      *w = tl_quat_rotate(turn, *w);
+  }
+  *q = tl_quat_renormalize(*q);
+}
+
 /* Rotation locks hold the axis of rotation in the world, so a locked body turns about its spin as
  * it stands; a free one does what Euler's equations say. */
 static void move_free(const tl_crowd *crowd, uint32_t slot, talus_vec3 v, talus_vec3 w,
@@ -65,12 +78,8 @@ static void move_free(const tl_crowd *crowd, uint32_t slot, talus_vec3 v, talus_
   }
   talus_dvec3 x = tl_dmadd(crowd->in->position[slot], crowd->dt, v);
   if (shift) {
-    const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(shift->spin, h));
     x = tl_dmadd(x, crowd->dt, shift->velocity);
-    q = tl_quat_renormalize(tl_quat_mul(turn, q));
-    /* Spin goes round with the body: about other axes of it the same spin has another energy. */
-    if (!tl_body_shape(model, slot)->isotropic)
-      w = tl_quat_rotate(turn, w);
+    turn_by(shift->spin, h, tl_body_shape(model, slot)->isotropic, &q, &w);
   }
   if (model->domain.enabled)
     x = wrapped(&model->domain, x);
@@ -93,7 +102,7 @@ static void move_range(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     const uint32_t slot = tl_crowd_slot(crowd, i), flags = job->model->property.flags[slot];
     if (job->twists.row && i + AHEAD < end) /* solver bodies stand in another order */
-      __builtin_prefetch(tl_twist_of(job->twists, i + AHEAD));
+      __builtin_prefetch(tl_twist_place(job->twists, i + AHEAD));
     if (crowd->out->sleep_flags && crowd->out->sleep_flags != crowd->in->sleep_flags)
       crowd->out->sleep_flags[slot] = crowd->in->sleep_flags[slot];
     if (crowd->out->slow_since && crowd->out->slow_since != crowd->in->slow_since)
@@ -107,9 +116,9 @@ static void move_range(void *context, size_t begin, size_t end) {
     } else if (flags & TL_FLAG_FIXED) {
       stay(crowd, slot);
     } else {
-      const tl_twist *twist = tl_twist_of(job->twists, i);
+      const tl_twist twist = tl_twist_of(job->twists, i);
       const tl_twist shift = tl_shift_of(job->twists, i);
-      move_free(crowd, slot, twist->velocity, twist->spin, job->twists.shift ? &shift : NULL);
+      move_free(crowd, slot, twist.velocity, twist.spin, job->twists.shift ? &shift : NULL);
     }
   }
 }

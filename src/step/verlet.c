@@ -11,11 +11,10 @@
  * Everything up to the last kick happens in scratch memory and in the new contacts, so that a step
  * that fails changes nothing. */
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "kernels/rotation.h"
 #include "solve/penalty/penalty.h"
 #include "step/balls/list.h"
-
-#include <time.h>
 
 typedef struct verlet_job {
   const tl_model *model;
@@ -26,12 +25,6 @@ typedef struct verlet_job {
   talus_vec3 *spring_force, *spring_torque;     /* at t1 */
   tl_twist *twists;                             /* by member: velocities in the middle, or at t1 */
 } verlet_job;
-
-static double wall_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- kicks ----------------------------------------------------------------------------------- */
 
@@ -211,7 +204,7 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
                              const tl_contacts *before, tl_contacts *after,
                              tl_step_report *report) {
   const tl_model *model = crowd->model;
-  const double begun = wall_now();
+  const double begun = tl_clock();
   tl_penalty *p = crowd->penalty;
   const tl_contacts *last = before;
   const tl_state *pushed_by = crowd->in;
@@ -234,13 +227,13 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
   tl_step_move(&drift, twists);
   drift.in = &job.mid;
   tl_for(&model->par, crowd->count, 512, kick_kinematic, &job);
-  report->wall_step += wall_now() - begun;
+  report->wall_step += tl_clock() - begun;
 
   drift.contacts_before = last;
   drift.contacts_after = after;
   TL_TRY(tl_step_find_contacts(backend, &drift, report));
   TL_GO_ON(crowd->cancel);
-  const double found = wall_now();
+  const double found = tl_clock();
   const tl_penalty_motion motion = {.velocity = job.mid.velocity,
                                     .spin = job.mid.spin,
                                     .velocity_kick = job.velocity_kick,
@@ -249,7 +242,7 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
   TL_TRY(
       tl_penalty_push(&drift, &motion, after, job.spring_force, job.spring_torque, &report->solve));
   TL_GO_ON(crowd->cancel); /* from here on it is a short way to the end */
-  const double pushed = wall_now();
+  const double pushed = tl_clock();
   report->wall_solve += pushed - found;
   kick_all(&job, last_kick, &report->solve);
   const size_t bad = tl_find_first(&model->par, crowd->count, is_diverged, &job);
@@ -258,14 +251,14 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
     return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
   }
   tl_for(&model->par, crowd->count, 512, commit_range, &job);
-  report->wall_step += wall_now() - pushed;
+  report->wall_step += tl_clock() - pushed;
   return TALUS_OK;
 }
 
 static talus_status prepare(const tl_crowd *crowd, tl_step_report *report) {
-  const double begun = wall_now();
+  const double begun = tl_clock();
   const talus_status status = tl_penalty_prepare(crowd);
-  report->wall_step += wall_now() - begun;
+  report->wall_step += tl_clock() - begun;
   return status;
 }
 

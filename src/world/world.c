@@ -222,6 +222,7 @@ void talus_world_destroy(talus_world *world) {
   tl_flow_release(&world->flow);
   tl_arena_free(&world->arena);
   tl_broad_cache_free(&world->broad_cache);
+  tl_kept_free(&world->kept_axes);
   tl_array_free(&world->widths);
   tl_array_free(&world->mapped);
   tl_array_free(&world->left);

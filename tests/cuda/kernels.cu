@@ -519,7 +519,9 @@ TL_FN void probe_collide_box_box(uint64_t *r, tape *t) {
   for (int i = 0; i < 3; ++i)
     a.half[i] = 0.5, b.half[i] = 0.3 + 0.1 * i;
   bool exact;
-  put_points(t, p, tl_collide_box_box(&a, &b, 0.1, p, &exact)), put(t, exact);
+  talus_dvec3 parting;
+  put_points(t, p, tl_collide_box_box(&a, &b, 0.1, p, &exact, &parting)), put(t, exact);
+  put_d(t, parting);
 }
 
 TL_FN tl_tube draw_tube(uint64_t *r) {
@@ -568,7 +570,8 @@ TL_FN void probe_convex(uint64_t *r, tape *t) {
   const tl_convex c = draw_convex(r, draw_d(r));
   const talus_dvec3 d = tl_dunit(draw_d(r)), axis = tl_frame_axis(&c.frame, draw_below(r, 3));
   put(t, c.core), put_d(t, tl_convex_support(&c, d)), put_d(t, tl_core_support(&c, d));
-  const tl_patch p = tl_convex_patch(&c, axis), q = tl_convex_patch(&c, d);
+  tl_patch p, q;
+  tl_convex_patch(&c, axis, &p), tl_convex_patch(&c, d, &q);
   put_patch(t, &p), put_patch(t, &q);
   const tl_kinks k = tl_convex_kinks(&c, axis, 1e-3);
   put(t, k.circles), put(t, k.has_face);
@@ -599,15 +602,20 @@ TL_FN void probe_convex_solve(uint64_t *r, tape *t) {
   const talus_dvec3 d = tl_dscale(draw_d(r), 1.2), guess = tl_dunit(d);
   const tl_convex b = draw_convex(r, d);
   tl_point p[TL_MANIFOLD_MAX];
-  put_points(t, p, tl_collide_convex(&a, &b, NULL, 0.2, p));
-  put_points(t, p, tl_collide_convex(&a, &b, &guess, 0.2, p));
+  talus_dvec3 parting;
+  put_points(t, p, tl_collide_convex(&a, &b, NULL, 0.2, p, &parting)), put_d(t, parting);
+  put_points(t, p, tl_collide_convex(&a, &b, &guess, 0.2, p, &parting)), put_d(t, parting);
+  tl_convex aimed = a;
+  tl_convex_aim(&aimed, guess);
+  put(t, aimed.aim), put_points(t, p, tl_collide_convex(&aimed, &b, &guess, 0.2, p, &parting));
 }
 
 TL_FN void probe_convex_prove(uint64_t *r, tape *t) {
   const tl_convex a = draw_convex(r, tl_dvec3(0, 0, 0));
   const talus_dvec3 d = tl_dscale(draw_d(r), 1.2), n = tl_dunit(d);
   const tl_convex b = draw_convex(r, d);
-  const tl_patch pa = tl_convex_patch(&a, n), pb = tl_convex_patch(&b, tl_dscale(n, -1));
+  tl_patch pa, pb;
+  tl_convex_patch(&a, n, &pa), tl_convex_patch(&b, tl_dscale(n, -1), &pb);
   const double gap = tl_look(&a, &b, n).g;
   put(t, gap), put(t, tl_convex_prove(&a, &b, &pa, &pb, n, gap, tl_dscale(d, 0.5), 1));
   const talus_dvec3 u = tl_dorthogonal(n), v = tl_dcross(n, u);

@@ -9,12 +9,14 @@
 
 #include "backend/device.h"
 #include "backend/thread/tasks.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
 
 typedef struct check_device {
   tl_device base;
   TL_ARRAY(tl_device_block) blocks; /* as mapped: whole pages */
+  double marks[TL_DEVICE_MARKS];    /* ms */
 } check_device;
 
 static check_device *own(tl_device *device) { return (check_device *)(void *)device; }
@@ -91,32 +93,44 @@ static talus_status clear(tl_device *device, void *block, size_t bytes) {
   return TALUS_OK;
 }
 
+static talus_status copy(tl_device *device, void *to, const void *from, size_t bytes) {
+  begin(device);
+  memcpy(to, from, bytes);
+  end(device);
+  return TALUS_OK;
+}
+
 /* ---- sorts and sums -------------------------------------------------------------------------- */
 
 #define DIGIT 8
 
-static talus_status sort(tl_device *device, size_t n, int bits, uint64_t *keys, uint64_t *room_keys,
-                         uint32_t *values, uint32_t *room_values, bool *in_room) {
+static uint64_t key_at(const tl_device_sort *sort, int side, size_t i) {
+  return sort->wide ? ((const uint64_t *)sort->keys[side])[i]
+                    : ((const uint32_t *)sort->keys[side])[i];
+}
+
+static void put(const tl_device_sort *sort, int from, size_t i, size_t to) {
+  if (sort->wide)
+    ((uint64_t *)sort->keys[!from])[to] = key_at(sort, from, i);
+  else
+    ((uint32_t *)sort->keys[!from])[to] = (uint32_t)key_at(sort, from, i);
+  sort->values[!from][to] = sort->values[from][i];
+}
+
+static talus_status sort_keys(tl_device *device, size_t n, int bits, const tl_device_sort *sort,
+                              bool *in_room) {
   *in_room = false;
   begin(device);
-  for (int shift = 0; shift < bits; shift += DIGIT) {
+  for (int shift = 0; shift < bits; shift += DIGIT, *in_room = !*in_room) {
     const int width = bits - shift < DIGIT ? bits - shift : DIGIT;
     const uint64_t digit = ((uint64_t)1 << width) - 1;
     size_t starts[(1 << DIGIT) + 1] = {0};
     for (size_t i = 0; i < n; ++i)
-      starts[(keys[i] >> shift & digit) + 1]++;
+      starts[(key_at(sort, *in_room, i) >> shift & digit) + 1]++;
     for (int d = 0; d < 1 << DIGIT; ++d)
       starts[d + 1] += starts[d];
-    for (size_t i = 0; i < n; ++i) {
-      const size_t at = starts[keys[i] >> shift & digit]++;
-      room_keys[at] = keys[i];
-      room_values[at] = values[i];
-    }
-    uint64_t *other_keys = keys;
-    uint32_t *other_values = values;
-    keys = room_keys, room_keys = other_keys;
-    values = room_values, room_values = other_values;
-    *in_room = !*in_room;
+    for (size_t i = 0; i < n; ++i)
+      put(sort, *in_room, i, starts[key_at(sort, *in_room, i) >> shift & digit]++);
   }
   end(device);
   return TALUS_OK;
@@ -182,6 +196,15 @@ static talus_status finish(tl_device *device) {
   return TALUS_OK;
 }
 
+static talus_status mark(tl_device *device, int mark) {
+  own(device)->marks[mark] = 1e3 * tl_clock();
+  return TALUS_OK;
+}
+
+static double elapsed(tl_device *device, int from, int to) {
+  return own(device)->marks[to] - own(device)->marks[from];
+}
+
 /* ---- open and close -------------------------------------------------------------------------- */
 
 static void close_device(tl_device *device) {
@@ -199,11 +222,14 @@ static const tl_device_calls calls = {.name = "check",
                                       .upload = upload,
                                       .download = download,
                                       .clear = clear,
-                                      .sort = sort,
+                                      .copy = copy,
+                                      .sort = sort_keys,
                                       .sum = sum,
                                       .climb = climb,
                                       .launch = launch,
-                                      .finish = finish};
+                                      .finish = finish,
+                                      .mark = mark,
+                                      .elapsed = elapsed};
 
 talus_status tl_device_open_check(tl_device **device) {
   void *block = NULL;

@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "backend/device.h"
 #include "backend/thread/tasks.h"
 extern "C" {
+#include "base/clock.h"
 #include "base/status.h"
 }
 
@@ -19,16 +19,11 @@ extern "C" {
 struct cuda_device {
   tl_device base;
   cudaStream_t stream;
+  cudaEvent_t marks[TL_DEVICE_MARKS];
   tl_device_block scratch; /* of sorts and sums */
 };
 
 static cuda_device *own(tl_device *device) { return reinterpret_cast<cuda_device *>(device); }
-
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e3 * static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_nsec);
-}
 
 /* A fault of an earlier launch comes out here too. */
 static talus_status test(cudaError_t error, const char *doing) {
@@ -77,24 +72,29 @@ static talus_status resize(tl_device *device, tl_device_block *block, size_t byt
 
 static talus_status upload(tl_device *device, void *to, const void *from, size_t bytes) {
   TL_TRY(test(cudaStreamSynchronize(own(device)->stream), "waiting for the device"));
-  const double begun = now_ms();
+  const double begun = tl_clock();
   TL_TRY(test(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying to the device"));
   device->count.uploaded += bytes;
-  device->count.upload_ms += now_ms() - begun;
+  device->count.upload_ms += 1e3 * (tl_clock() - begun);
   return TALUS_OK;
 }
 
 static talus_status download(tl_device *device, void *to, const void *from, size_t bytes) {
   TL_TRY(test(cudaStreamSynchronize(own(device)->stream), "waiting for the device"));
-  const double begun = now_ms();
+  const double begun = tl_clock();
   TL_TRY(test(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying from the device"));
   device->count.downloaded += bytes;
-  device->count.download_ms += now_ms() - begun;
+  device->count.download_ms += 1e3 * (tl_clock() - begun);
   return TALUS_OK;
 }
 
 static talus_status clear(tl_device *device, void *block, size_t bytes) {
   return test(cudaMemsetAsync(block, 0, bytes, own(device)->stream), "clearing memory");
+}
+
+static talus_status copy(tl_device *device, void *to, const void *from, size_t bytes) {
+  return test(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, own(device)->stream),
+              "copying within the device");
 }
 
 static talus_status take_scratch(tl_device *device, size_t bytes) {
@@ -105,25 +105,33 @@ static talus_status take_scratch(tl_device *device, size_t bytes) {
 
 /* ---- sorts and sums -------------------------------------------------------------------------- */
 
-static talus_status sort(tl_device *device, size_t n, int bits, uint64_t *keys, uint64_t *room_keys,
-                         uint32_t *values, uint32_t *room_values, bool *in_room) {
+template <typename key_type>
+static talus_status sort_keys(tl_device *device, size_t n, int bits, const tl_device_sort *sort,
+                              bool *in_room) {
   cuda_device *self = own(device);
-  cub::DoubleBuffer<uint64_t> key(keys, room_keys);
-  cub::DoubleBuffer<uint32_t> value(values, room_values);
+  cub::DoubleBuffer<key_type> key(static_cast<key_type *>(sort->keys[0]),
+                                  static_cast<key_type *>(sort->keys[1]));
+  cub::DoubleBuffer<uint32_t> value(sort->values[0], sort->values[1]);
   size_t bytes = 0;
-  *in_room = false;
-  if (n == 0 || bits == 0)
-    return TALUS_OK;
   TL_TRY(test(cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, value, n, 0, bits, self->stream),
               "sorting"));
   TL_TRY(take_scratch(device, bytes));
   TL_TRY(test(cub::DeviceRadixSort::SortPairs(self->scratch.data, bytes, key, value, n, 0, bits,
                                               self->stream),
               "sorting"));
-  *in_room = key.Current() == room_keys;
-  if ((value.Current() == room_values) != *in_room)
+  *in_room = key.Current() == sort->keys[1];
+  if ((value.Current() == sort->values[1]) != *in_room)
     return tl_fail(TALUS_ERROR_DEVICE, "keys and values were sorted into different places");
   return TALUS_OK;
+}
+
+static talus_status sort(tl_device *device, size_t n, int bits, const tl_device_sort *sort,
+                         bool *in_room) {
+  *in_room = false;
+  if (n == 0 || bits == 0)
+    return TALUS_OK;
+  return sort->wide ? sort_keys<uint64_t>(device, n, bits, sort, in_room)
+                    : sort_keys<uint32_t>(device, n, bits, sort, in_room);
 }
 
 /* Adds 32-bit counts up in 64 bits. */
@@ -167,7 +175,8 @@ static talus_status climb(tl_device *device, size_t n, uint32_t *values) {
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 #define CUDA_KERNEL(name)                                                                          \
-  static __global__ void run_##name(const tl_##name##_task task, size_t n) {                       \
+  static __global__ void __launch_bounds__(THREADS)                                                \
+      run_##name(const __grid_constant__ tl_##name##_task task, size_t n) {                        \
     const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;                   \
     if (i < n)                                                                                     \
       tl_##name##_at(&task, i);                                                                    \
@@ -175,11 +184,31 @@ static talus_status climb(tl_device *device, size_t n, uint32_t *values) {
 TL_TASKS(CUDA_KERNEL)
 #undef CUDA_KERNEL
 
+/* Contacts of a block leave through its shared memory, so that neighbouring threads write
+ * neighbouring words: rows of 72 bytes written one by one cost four times as much. */
+static __global__ void write_contacts(const tl_contact_task task, size_t n) {
+  __shared__ talus_row_contact rows[THREADS];
+  const size_t first = static_cast<size_t>(blockIdx.x) * THREADS, i = first + threadIdx.x;
+  if (i < n)
+    rows[threadIdx.x] = tl_contact_made(&task, i);
+  __syncthreads();
+  const size_t words =
+      sizeof *rows / sizeof(uint32_t) * (n - first < THREADS ? n - first : THREADS);
+  const uint32_t *from = reinterpret_cast<const uint32_t *>(rows);
+  uint32_t *to = reinterpret_cast<uint32_t *>(task.contacts + first);
+  for (size_t k = threadIdx.x; k < words; k += THREADS)
+    to[k] = from[k];
+}
+
 static talus_status launch(tl_device *device, int kind, const void *task, size_t n) {
   const cudaStream_t stream = own(device)->stream;
   if (n == 0)
     return TALUS_OK;
   const unsigned blocks = static_cast<unsigned>((n + THREADS - 1) / THREADS);
+  if (kind == TL_TASK_contact) {
+    write_contacts<<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_contact_task *>(task), n);
+    return test(cudaGetLastError(), "launching a task");
+  }
   switch (kind) {
 #define CUDA_LAUNCH(name)                                                                          \
   case TL_TASK_##name:                                                                             \
@@ -195,17 +224,33 @@ static talus_status finish(tl_device *device) {
   return test(cudaStreamSynchronize(own(device)->stream), "working on the device");
 }
 
+static talus_status mark(tl_device *device, int mark) {
+  return test(cudaEventRecord(own(device)->marks[mark], own(device)->stream), "taking the time");
+}
+
+static double elapsed(tl_device *device, int from, int to) {
+  float ms = 0;
+  return cudaEventElapsedTime(&ms, own(device)->marks[from], own(device)->marks[to]) == cudaSuccess
+             ? static_cast<double>(ms)
+             : 0;
+}
+
 /* ---- open and close -------------------------------------------------------------------------- */
 
 static void close_device(tl_device *device) {
   cuda_device *self = own(device);
   (void)resize(device, &self->scratch, 0);
-  (void)cudaStreamDestroy(self->stream);
+  for (cudaEvent_t event : self->marks)
+    if (event)
+      (void)cudaEventDestroy(event);
+  if (self->stream)
+    (void)cudaStreamDestroy(self->stream);
   free(self);
 }
 
-static const tl_device_calls calls = {"cuda", close_device, resize, upload, download, clear,
-                                      sort,   sum,          climb,  launch, finish};
+static const tl_device_calls calls = {"cuda", close_device, resize, upload, download,
+                                      clear,  copy,         sort,   sum,    climb,
+                                      launch, finish,       mark,   elapsed};
 
 /* What there is, in words. */
 static talus_status describe(char *text, size_t size) {
@@ -257,9 +302,12 @@ extern "C" talus_status tl_device_open_cuda(tl_device **device) {
     return tl_fail(TALUS_ERROR_MEMORY, "no memory for the device");
   self->base.calls = &calls;
   (void)snprintf(self->base.title, sizeof self->base.title, "%s", title);
-  const talus_status status = test(cudaStreamCreate(&self->stream), "opening the GPU");
+  talus_status status = test(cudaStreamCreate(&self->stream), "opening the GPU");
+  for (cudaEvent_t &event : self->marks)
+    if (status == TALUS_OK)
+      status = test(cudaEventCreate(&event), "opening the GPU");
   if (status != TALUS_OK) {
-    free(self);
+    close_device(&self->base);
     return status;
   }
   *device = &self->base;

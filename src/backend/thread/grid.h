@@ -1,8 +1,9 @@
 /* Cells of a grid with levels: a body is in the cell of its centre, on the finest level whose cells
  * are at least as wide as the body with its margin. Two that touch are in neighbouring cells of the
  * coarser of their levels (Pazouki, Mazhar, Negrut 2012 with one body in one cell; levels as in
- * Ericson 2005, 7.2). Cells are numbered in rows along x, so that neighbours in a row are a range.
- */
+ * Ericson 2005, 7.2). Cells are numbered in rows along x, so that neighbours in a row are a range;
+ * for the same reason cells may be longer along x than they need to be, where there would be too
+ * many of them otherwise. */
 #ifndef TL_THREAD_GRID_H
 #define TL_THREAD_GRID_H
 
@@ -15,10 +16,13 @@
 #define TL_GRID_LONGEST (1 << 19) /* cells along an axis: all levels have fewer than 2^62 */
 
 typedef struct tl_grid_level {
-  double edge[3]; /* m */
+  double per_metre[3]; /* cells */
   uint32_t count[3];
   uint64_t first; /* number of its first cell */
 } tl_grid_level;
+
+/* Along y and z a body looks at up to three cells of a level; along x cells may be longer. */
+#define TL_GRID_ACROSS 3
 
 /* Where bodies are, and the period along each axis. */
 typedef struct tl_grid_space {
@@ -27,15 +31,16 @@ typedef struct tl_grid_space {
 
 typedef struct tl_grid_levels {
   tl_grid_space space;
-  double widest[TL_GRID_LEVELS]; /* m: the widest body of the level */
+  double widest[TL_GRID_LEVELS]; /* m: the widest body of the level, with its margin */
+  double slack[3];               /* m: more than rounding moves places along an axis */
   tl_grid_level level[TL_GRID_LEVELS];
   uint32_t count;
 } tl_grid_levels;
 
-/* Cells along an axis that a body on `at` has to look at. */
+/* Cells along an axis that a body has to look at: `first` and those after it, the one after the
+ * last being the first of all. Each is there once. */
 typedef struct tl_grid_range {
-  uint32_t at[3];
-  uint32_t count; /* 1 ... 3, all different */
+  uint32_t first, count;
 } tl_grid_range;
 
 /* From `low`, within the period. */
@@ -49,7 +54,7 @@ TL_FN double tl_grid_home(const tl_grid_space *space, int axis, double x) {
 
 TL_FN uint32_t tl_grid_place(const tl_grid_levels *grid, uint32_t level, int axis, double x) {
   const tl_grid_level *cells = &grid->level[level];
-  const double at = tl_grid_home(&grid->space, axis, x) / cells->edge[axis];
+  const double at = tl_grid_home(&grid->space, axis, x) * cells->per_metre[axis];
   const uint32_t last = cells->count[axis] - 1;
   return at > 0 ? at < (double)last ? (uint32_t)at : last : 0;
 }
@@ -65,24 +70,30 @@ TL_FN uint64_t tl_grid_cell(const tl_grid_level *cells, uint32_t x, uint32_t y, 
   return cells->first + ((uint64_t)z * cells->count[1] + y) * cells->count[0] + x;
 }
 
-TL_FN tl_grid_range tl_grid_around(const tl_grid_levels *grid, uint32_t level, int axis, double x) {
-  const uint32_t n = grid->level[level].count[axis];
-  const uint32_t at = tl_grid_place(grid, level, axis, x);
+/* Cells with centres within `reach` of x along an axis, where rounding moves neither out of them
+ * (slack in tl_grid_levels). */
+TL_FN tl_grid_range tl_grid_around(const tl_grid_levels *grid, uint32_t level, int axis, double x,
+                                   double reach) {
+  const tl_grid_level *cells = &grid->level[level];
+  const double n = cells->count[axis], home = tl_grid_home(&grid->space, axis, x);
+  const double far = reach + grid->slack[axis];
   const bool wraps = grid->space.period[axis] > 0;
+  double low = floor((home - far) * cells->per_metre[axis]);
+  double high = floor((home + far) * cells->per_metre[axis]);
   tl_grid_range range;
-  range.count = 0;
-  if (wraps && n <= 3) {
-    while (range.count < n) {
-      range.at[range.count] = range.count;
-      range.count++;
-    }
-    return range;
+  if (!wraps) {
+    low = low > 0 ? low : 0;
+    low = low < n - 1 ? low : n - 1;
+    high = high < n - 1 ? high : n - 1;
+  } else if (high - low >= n - 1) {
+    low = 0;
+    high = n - 1;
+  } else if (low < 0) {
+    low += n;
+    high += n;
   }
-  if (at > 0 || wraps)
-    range.at[range.count++] = at > 0 ? at - 1 : n - 1;
-  range.at[range.count++] = at;
-  if (at + 1 < n || wraps)
-    range.at[range.count++] = at + 1 < n ? at + 1 : 0;
+  range.first = (uint32_t)low;
+  range.count = high > low ? (uint32_t)(high - low) + 1 : 1;
   return range;
 }
 

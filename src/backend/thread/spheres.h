@@ -1,10 +1,9 @@
 /* Contacts of spheres: what one thread does in each task.
  *
- * Bodies are keyed by cell and sorted; each then looks at the cells around it and counts, later
- * writes, the spheres it touches. A contact belongs to the lower slot of its two, so that the runs
- * of all bodies one after the other, each in ascending order, are the canonical set: nothing sorts
- * contacts. A body finds contacts with those on its own level and on coarser ones; one that belongs
- * to a coarser body of a lower slot is put into that body's run. */
+ * Bodies are keyed by cell and sorted; each then looks at the cells around it, on its own level and
+ * on coarser ones, and notes the spheres it touches that come after it in that order: each pair is
+ * found once. A contact belongs to the lower slot of its two, so that the runs of all slots one
+ * after the other, each in ascending order, are the canonical set: nothing sorts contacts. */
 #ifndef TL_THREAD_SPHERES_H
 #define TL_THREAD_SPHERES_H
 
@@ -15,8 +14,21 @@
 #include "kernels/collide_sphere.h"
 
 typedef struct tl_thread_ball {
-  double x, y, z, radius; /* m */
+  TL_ALIGNED(16) double x;
+  double y, z, radius; /* m; radius < 0: a plane, which is in no cell */
 } tl_thread_ball;
+
+/* A half-space of matter, n.x < offset. */
+typedef struct tl_thread_plane {
+  double normal[3], offset; /* unit; m */
+} tl_thread_plane;
+
+/* A sphere for a first look in single precision: from the low corner of the grid, within the
+ * period; half the margin is part of its radius. */
+typedef struct tl_thread_look {
+  TL_ALIGNED(16) float x;
+  float y, z, radius; /* m */
+} tl_thread_look;
 
 /* ---- where they are -------------------------------------------------------------------------- */
 
@@ -58,6 +70,8 @@ TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
     const tl_thread_ball row = task->rows[i];
     const double x[3] = {row.x, row.y, row.z};
     tl_thread_extent one;
+    if (row.radius < 0)
+      continue;
     for (int k = 0; k < 3; ++k)
       one.low[k] = one.high[k] = x[k];
     one.smallest = one.largest = row.radius;
@@ -81,21 +95,40 @@ TL_FN void tl_join_at(const tl_join_task *task, size_t thread) {
 
 /* ---- into cells ------------------------------------------------------------------------------ */
 
+/* Numbers of cells: as short as they can be, because they are sorted. */
+typedef struct tl_thread_keys {
+  void *data;
+  bool wide; /* 64 bits, else 32 */
+} tl_thread_keys;
+
+TL_FN uint64_t tl_thread_key(const tl_thread_keys *keys, size_t i) {
+  return keys->wide ? ((const uint64_t *)keys->data)[i] : ((const uint32_t *)keys->data)[i];
+}
+
 typedef struct tl_key_task {
   const tl_thread_ball *rows;
   tl_grid_levels grid;
   double margin; /* m */
-  uint64_t *keys;
+  uint64_t last; /* of planes: behind all cells */
+  tl_thread_keys keys;
   uint32_t *slots;
+  uint32_t *levels; /* bits of those that have bodies; cleared */
 } tl_key_task;
 
 TL_FN void tl_key_at(const tl_key_task *task, size_t i) {
   const tl_thread_ball row = task->rows[i];
   const tl_grid_levels *grid = &task->grid;
   const uint32_t level = tl_grid_level_of(grid, 2 * row.radius + task->margin);
-  task->keys[i] =
-      tl_grid_cell(&grid->level[level], tl_grid_place(grid, level, 0, row.x),
-                   tl_grid_place(grid, level, 1, row.y), tl_grid_place(grid, level, 2, row.z));
+  uint64_t key = task->last;
+  if (row.radius >= 0) {
+    key = tl_grid_cell(&grid->level[level], tl_grid_place(grid, level, 0, row.x),
+                       tl_grid_place(grid, level, 1, row.y), tl_grid_place(grid, level, 2, row.z));
+    tl_thread_set(task->levels, (uint32_t)1 << level);
+  }
+  if (task->keys.wide)
+    ((uint64_t *)task->keys.data)[i] = key;
+  else
+    ((uint32_t *)task->keys.data)[i] = (uint32_t)key;
   task->slots[i] = (uint32_t)i;
 }
 
@@ -103,17 +136,30 @@ TL_FN void tl_key_at(const tl_key_task *task, size_t i) {
  * The greatest end up to a cell is then where it ends, and where the next one begins. */
 typedef struct tl_gather_task {
   const tl_thread_ball *rows;
-  const uint64_t *keys;
+  tl_thread_keys keys;
   const uint32_t *slots;
+  tl_grid_space space;
+  double margin; /* m */
   size_t count;
   tl_thread_ball *sorted;
+  tl_thread_look *looks;
   uint32_t *ends; /* by cell; NULL: there are too many */
 } tl_gather_task;
 
 TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
-  task->sorted[i] = task->rows[task->slots[i]];
-  if (task->ends && (i + 1 == task->count || task->keys[i + 1] != task->keys[i]))
-    task->ends[task->keys[i]] = (uint32_t)(i + 1);
+  const tl_thread_ball row = task->rows[task->slots[i]];
+  tl_thread_look look;
+  look.x = (float)tl_grid_home(&task->space, 0, row.x);
+  look.y = (float)tl_grid_home(&task->space, 1, row.y);
+  look.z = (float)tl_grid_home(&task->space, 2, row.z);
+  look.radius = (float)(row.radius + 0.5 * task->margin);
+  task->sorted[i] = row;
+  task->looks[i] = look;
+  if (!task->ends)
+    return;
+  const uint64_t key = tl_thread_key(&task->keys, i);
+  if (i + 1 == task->count || tl_thread_key(&task->keys, i + 1) != key)
+    task->ends[key] = (uint32_t)(i + 1);
 }
 
 /* ---- who touches whom ------------------------------------------------------------------------ */
@@ -121,12 +167,17 @@ TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
 typedef struct tl_thread_search {
   tl_grid_levels grid;
   const tl_thread_ball *sorted;
-  const uint64_t *keys;  /* of the sorted rows */
-  const uint32_t *slots; /* likewise */
-  const uint8_t *fixed;  /* by slot; NULL: none is */
-  const uint32_t *ends;  /* by cell: where it ends; NULL: keys are searched */
+  const tl_thread_look *looks;   /* of the sorted rows */
+  tl_thread_keys keys;           /* likewise */
+  const uint32_t *slots;         /* likewise */
+  const uint8_t *fixed;          /* by slot; NULL: none is */
+  const uint32_t *ends;          /* by cell: where it ends; NULL: keys are searched */
+  const uint32_t *levels;        /* bits of those that have bodies */
+  const tl_thread_plane *planes; /* in the order of slots: the last sorted rows */
+  size_t plane_count;
   size_t count;
   double margin; /* m: of a pair */
+  float blur;    /* m: more than looks are wrong by */
 } tl_thread_search;
 
 /* The first sorted row whose key is at least that. */
@@ -134,7 +185,7 @@ TL_FN size_t tl_search_key(const tl_thread_search *search, uint64_t key) {
   size_t low = 0, high = search->count;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (search->keys[middle] < key)
+    if (tl_thread_key(&search->keys, middle) < key)
       low = middle + 1;
     else
       high = middle;
@@ -142,15 +193,15 @@ TL_FN size_t tl_search_key(const tl_thread_search *search, uint64_t key) {
   return low;
 }
 
-/* Those in a row of cells. */
+/* A body that looks around. */
 typedef struct tl_thread_visit {
   const tl_thread_search *search;
-  size_t self; /* sorted row */
-  tl_thread_ball row;
-  uint32_t slot, level;
-  uint32_t found; /* of its own run */
+  uint32_t self; /* sorted row */
+  uint32_t slot;
+  uint64_t key;
+  tl_thread_look look;
+  uint32_t found;
   bool fixed;
-  bool alone; /* nobody else writes into its run */
 } tl_thread_visit;
 
 TL_FN talus_dvec3 tl_thread_offset(const tl_grid_space *space, const tl_thread_ball *from,
@@ -177,118 +228,211 @@ TL_FN int tl_thread_meet(const tl_thread_search *search, uint32_t slot_a, const 
 /* Counts (others == NULL) or writes. */
 typedef struct tl_touch_task {
   tl_thread_search search;
-  uint32_t *counts; /* by slot; when writing with several levels: how many of the run are there */
-  uint32_t *kept;   /* the first of each body: TL_KEPT rows of search.count */
-  const uint64_t *starts; /* of runs, by slot */
-  uint32_t *owners, *others;
+  uint32_t *found;  /* by sorted row: how many it touches of those that come after it; */
+  uint32_t *kept;   /* the first of them: TL_KEPT times search.count sorted rows */
+  uint32_t *counts; /* by slot: of its run */
+  uint64_t *starts; /* of runs, by slot; each moves to its end as the run is written */
+  uint32_t *others;
 } tl_touch_task;
 
-TL_FN void tl_touch_note(const tl_touch_task *task, tl_thread_visit *visit, uint32_t slot) {
-  const uint32_t owner = visit->slot < slot ? visit->slot : slot;
-  const uint32_t at = visit->alone ? visit->found++ : tl_thread_add(&task->counts[owner], 1);
-  if (!task->others) {
-    if (visit->alone && at < TL_KEPT)
-      task->kept[at * visit->search->count + visit->self] = slot;
+/* A contact is in the run of its lower slot. */
+TL_FN void tl_touch_note(const tl_touch_task *task, uint32_t slot_a, uint32_t slot_b) {
+  const uint32_t owner = slot_a < slot_b ? slot_a : slot_b;
+  const uint32_t other = slot_a < slot_b ? slot_b : slot_a;
+  if (task->others)
+    task->others[tl_thread_add_wide(&task->starts[owner], 1)] = other;
+  else
+    tl_thread_add(&task->counts[owner], 1);
+}
+
+/* What a look in single precision can say. */
+typedef enum tl_look_result { TL_LOOK_APART, TL_LOOK_TOUCH, TL_LOOK_CLOSE } tl_look_result;
+
+/* CLOSE: a closer look must decide; so it must where something is no number, or so small that its
+ * square loses digits. */
+TL_FN tl_look_result tl_thread_glance(const tl_thread_search *search, const tl_thread_look *a,
+                                      const tl_thread_look *b) {
+  float d[3] = {b->x - a->x, b->y - a->y, b->z - a->z};
+  for (int k = 0; k < 3; ++k) {
+    const float period = (float)search->grid.space.period[k];
+    if (period > 0)
+      d[k] -= period * floorf(d[k] / period + 0.5f);
+  }
+  const float square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+  const float sum = a->radius + b->radius;
+  const float most = sum * (1 + 2e-6f) + search->blur, least = sum * (1 - 2e-6f) - search->blur;
+  if (square > most * most + 1e-36f)
+    return TL_LOOK_APART;
+  return least > 0 && square + 1e-36f < least * least ? TL_LOOK_TOUCH : TL_LOOK_CLOSE;
+}
+
+/* The sorted rows of the cells around a body: up to two ranges (across a period) for each row of
+ * cells; empty ones are left out. */
+#define TL_TOUCH_RANGES (2 * TL_GRID_ACROSS * TL_GRID_ACROSS)
+typedef struct tl_touch_ranges {
+  uint32_t begin[TL_TOUCH_RANGES], end[TL_TOUCH_RANGES];
+  uint32_t count;
+} tl_touch_ranges;
+
+/* Only what comes after the body itself. */
+TL_FN void tl_touch_cells(const tl_thread_visit *visit, uint64_t first, uint64_t last,
+                          tl_touch_ranges *ranges) {
+  const tl_thread_search *search = visit->search;
+  const uint32_t at = ranges->count;
+  if (last < visit->key)
     return;
-  }
-  task->owners[task->starts[owner] + at] = owner;
-  task->others[task->starts[owner] + at] = visit->slot < slot ? slot : visit->slot;
+  size_t begin = visit->self + 1;
+  if (first > visit->key)
+    begin = search->ends ? search->ends[first - 1] : tl_search_key(search, first);
+  const size_t end = search->ends ? search->ends[last] : tl_search_key(search, last + 1);
+  ranges->begin[at] = (uint32_t)begin;
+  ranges->end[at] = (uint32_t)end;
+  ranges->count = at + (begin < end);
 }
 
-TL_FN void tl_touch_range(const tl_touch_task *task, tl_thread_visit *visit, bool same_level,
-                          size_t begin, size_t end) {
-  const tl_thread_search *search = visit->search;
-  for (size_t j = begin; j < end; ++j) {
-    const uint32_t slot = search->slots[j];
-    /* On one level both find the pair: it is the owner's to note. */
-    if (j == visit->self || (same_level && slot < visit->slot) ||
-        (visit->fixed && search->fixed[slot]))
-      continue;
-    const tl_thread_ball other = search->sorted[j];
-    tl_point point;
-    if (tl_thread_meet(search, visit->slot, &visit->row, slot, &other, &point))
-      tl_touch_note(task, visit, slot);
-  }
+TL_FN void tl_touch_row(const tl_thread_visit *visit, const tl_grid_level *cells,
+                        const tl_grid_range *x, uint32_t y, uint32_t z, tl_touch_ranges *ranges) {
+  const uint64_t row = tl_grid_cell(cells, 0, y, z);
+  const uint32_t last = x->first + x->count - 1, n = cells->count[0];
+  tl_touch_cells(visit, row + x->first, row + (last < n ? last : n - 1), ranges);
+  if (last >= n)
+    tl_touch_cells(visit, row, row + (last - n), ranges);
 }
 
-/* The cells x[0] ... of a row: those next to each other are one range. */
-TL_FN void tl_touch_row(const tl_touch_task *task, tl_thread_visit *visit, bool same_level,
-                        const tl_grid_level *cells, const tl_grid_range *x, uint32_t y,
-                        uint32_t z) {
+TL_FN uint32_t tl_grid_after(const tl_grid_range *range, uint32_t i, uint32_t count) {
+  const uint32_t at = range->first + i;
+  return at < count ? at : at - count;
+}
+
+/* Whether the body touches row j. */
+TL_FN bool tl_touch_test(const tl_thread_visit *visit, uint32_t j) {
   const tl_thread_search *search = visit->search;
-  for (uint32_t i = 0; i < x->count; ++i) {
-    const uint64_t key = tl_grid_cell(cells, x->at[i], y, z);
-    uint32_t last = i;
-    while (last + 1 < x->count && x->at[last + 1] == x->at[last] + 1)
-      last++;
-    const uint64_t last_key = key + (last - i);
-    i = last;
-    if (search->ends)
-      tl_touch_range(task, visit, same_level, key > 0 ? search->ends[key - 1] : 0,
-                     search->ends[last_key]);
-    else
-      tl_touch_range(task, visit, same_level, tl_search_key(search, key),
-                     tl_search_key(search, last_key + 1));
+  const tl_thread_ball self = search->sorted[visit->self], other = search->sorted[j];
+  tl_point point;
+  return tl_thread_meet(search, visit->slot, &self, search->slots[j], &other, &point) != 0;
+}
+
+TL_FN void tl_touch_found(const tl_touch_task *task, tl_thread_visit *visit, uint32_t j) {
+  const tl_thread_search *search = visit->search;
+  const uint32_t slot = search->slots[j];
+  if (visit->fixed && search->fixed[slot])
+    return;
+  if (!task->others && visit->found < TL_KEPT)
+    task->kept[visit->found * search->count + visit->self] = j;
+  visit->found++;
+  tl_touch_note(task, visit->slot, slot);
+}
+
+/* One loop over all ranges: threads next to each other then have about the same number of turns. */
+TL_FN void tl_touch_visit(const tl_touch_task *task, tl_thread_visit *visit,
+                          const tl_touch_ranges *ranges) {
+  const tl_thread_search *search = visit->search;
+  uint32_t at = 0, j = ranges->begin[0], end = ranges->end[0];
+  while (at < ranges->count) {
+    const tl_thread_look look = search->looks[j];
+    const tl_look_result seen = tl_thread_glance(search, &visit->look, &look);
+    if (seen != TL_LOOK_APART && (seen == TL_LOOK_TOUCH || tl_touch_test(visit, j)))
+      tl_touch_found(task, visit, j);
+    if (++j == end && ++at < ranges->count) {
+      j = ranges->begin[at];
+      end = ranges->end[at];
+    }
   }
 }
 
 TL_FN void tl_touch_search(const tl_touch_task *task, tl_thread_visit *visit) {
   const tl_grid_levels *grid = &task->search.grid;
-  for (uint32_t level = visit->level; level < grid->count; ++level) {
+  const tl_thread_ball row = task->search.sorted[visit->self];
+  const double wide = 2 * row.radius + task->search.margin;
+  for (uint32_t level = tl_grid_level_of(grid, wide); level < grid->count; ++level) {
+    if (!(*task->search.levels >> level & 1))
+      continue;
     const tl_grid_level *cells = &grid->level[level];
-    const tl_grid_range x = tl_grid_around(grid, level, 0, visit->row.x);
-    const tl_grid_range y = tl_grid_around(grid, level, 1, visit->row.y);
-    const tl_grid_range z = tl_grid_around(grid, level, 2, visit->row.z);
+    const double reach = 0.5 * (wide + grid->widest[level]);
+    const tl_grid_range x = tl_grid_around(grid, level, 0, row.x, reach);
+    const tl_grid_range y = tl_grid_around(grid, level, 1, row.y, reach);
+    const tl_grid_range z = tl_grid_around(grid, level, 2, row.z, reach);
+    tl_touch_ranges ranges;
+    ranges.count = 0;
+    ranges.begin[0] = ranges.end[0] = 0;
     for (uint32_t k = 0; k < z.count; ++k)
       for (uint32_t j = 0; j < y.count; ++j)
-        tl_touch_row(task, visit, level == visit->level, cells, &x, y.at[j], z.at[k]);
+        tl_touch_row(visit, cells, &x, tl_grid_after(&y, j, cells->count[1]),
+                     tl_grid_after(&z, k, cells->count[2]), &ranges);
+    tl_touch_visit(task, visit, &ranges);
   }
 }
 
-/* Few contacts were kept when they were counted: they go out in order. */
-TL_FN void tl_touch_unpack(const tl_touch_task *task, size_t i, uint32_t slot, uint32_t count) {
-  const uint64_t start = task->starts[slot];
-  for (uint32_t k = 0; k < count; ++k) {
-    const uint32_t other = task->kept[k * task->search.count + i];
-    uint64_t at = start + k;
-    for (; at > start && task->others[at - 1] > other; --at)
-      task->others[at] = task->others[at - 1];
-    task->others[at] = other;
-    task->owners[start + k] = slot;
+/* Planes whose matter the sphere may reach; more than rounding is allowed for. */
+TL_FN void tl_touch_planes(const tl_touch_task *task, tl_thread_visit *visit) {
+  const tl_thread_search *search = visit->search;
+  const tl_thread_ball row = search->sorted[visit->self];
+  const size_t first = search->count - search->plane_count;
+  for (size_t k = 0; k < search->plane_count; ++k) {
+    const tl_thread_plane plane = search->planes[k];
+    const double x = plane.normal[0] * row.x, y = plane.normal[1] * row.y,
+                 z = plane.normal[2] * row.z;
+    const double slack =
+        1e-12 * (fabs(x) + fabs(y) + fabs(z) + fabs(plane.offset) + row.radius + search->margin);
+    if (x + y + z - plane.offset <= row.radius + search->margin + slack)
+      tl_touch_found(task, visit, (uint32_t)(first + k));
   }
 }
 
 TL_FN void tl_touch_at(const tl_touch_task *task, size_t i) {
   const tl_thread_search *search = &task->search;
-  const tl_grid_levels *grid = &search->grid;
   tl_thread_visit visit;
   visit.slot = search->slots[i];
-  visit.alone = grid->count == 1;
-  if (visit.alone && task->others && task->counts[visit.slot] <= TL_KEPT) {
-    tl_touch_unpack(task, i, visit.slot, task->counts[visit.slot]);
+  if (task->others && task->found[i] <= TL_KEPT) {
+    for (uint32_t k = 0; k < task->found[i]; ++k)
+      tl_touch_note(task, visit.slot, search->slots[task->kept[k * search->count + i]]);
     return;
   }
   visit.search = search;
-  visit.self = i;
-  visit.row = search->sorted[i];
+  visit.self = (uint32_t)i;
+  visit.key = tl_thread_key(&search->keys, i);
+  visit.look = search->looks[i];
   visit.found = 0;
   visit.fixed = search->fixed && search->fixed[visit.slot];
-  visit.level = tl_grid_level_of(grid, 2 * visit.row.radius + search->margin);
-  tl_touch_search(task, &visit);
-  if (visit.alone)
-    task->counts[visit.slot] = visit.found;
+  if (i < search->count - search->plane_count) {
+    tl_touch_search(task, &visit);
+    tl_touch_planes(task, &visit);
+  }
+  task->found[i] = visit.found;
 }
 
 /* ---- runs in order --------------------------------------------------------------------------- */
 
 #define TL_RUN_LONG 256 /* longer runs are sorted by all threads together */
 
-typedef struct tl_run_task {
-  size_t least; /* shorter ones are in order */
+/* What the host has to know before contacts are written. */
+typedef struct tl_thread_heads {
+  uint64_t contacts;
+  uint32_t long_runs;
+} tl_thread_heads;
+
+typedef struct tl_head_task {
   const uint64_t *starts;
-  uint32_t *others;
-  uint32_t *long_runs; /* slots; [0] is how many there are */
-  size_t most_long;
+  size_t count, most_long;
+  tl_thread_heads *heads; /* cleared */
+  uint32_t *long_runs;    /* slots, the first most_long of them */
+} tl_head_task;
+
+TL_FN void tl_head_at(const tl_head_task *task, size_t slot) {
+  if (slot == 0)
+    task->heads->contacts = task->starts[task->count];
+  if (task->starts[slot + 1] - task->starts[slot] <= TL_RUN_LONG)
+    return;
+  const uint32_t at = tl_thread_add(&task->heads->long_runs, 1);
+  if (at < task->most_long)
+    task->long_runs[at] = (uint32_t)slot;
+}
+
+/* Sorts the run of a slot, and writes whose it is. */
+typedef struct tl_run_task {
+  size_t most;          /* longer ones are sorted elsewhere */
+  const uint64_t *ends; /* of runs, by slot */
+  uint32_t *owners, *others;
 } tl_run_task;
 
 TL_FN void tl_sift_down(uint32_t *values, size_t from, size_t count) {
@@ -330,35 +474,14 @@ TL_FN void tl_sort_some(uint32_t *values, size_t count) {
 }
 
 TL_FN void tl_run_at(const tl_run_task *task, size_t slot) {
-  const uint64_t begin = task->starts[slot];
-  const size_t count = (size_t)(task->starts[slot + 1] - begin);
-  if (count > TL_RUN_LONG) {
-    const uint32_t at = tl_thread_add(&task->long_runs[0], 1);
-    if (at < task->most_long)
-      task->long_runs[1 + at] = (uint32_t)slot;
-    else
-      tl_sort_some(task->others + begin, count);
-  } else if (count < task->least) {
-    return;
-  } else if (count > 16) {
+  const uint64_t begin = slot > 0 ? task->ends[slot - 1] : 0;
+  const size_t count = (size_t)(task->ends[slot] - begin);
+  for (size_t i = 0; i < count; ++i)
+    task->owners[begin + i] = (uint32_t)slot;
+  if (count > 16 && count <= task->most)
     tl_sort_some(task->others + begin, count);
-  } else if (count > 1) {
+  else if (count <= 16)
     tl_sort_few(task->others + begin, count);
-  }
-}
-
-/* Keys of a long run, and back. */
-typedef struct tl_widen_task {
-  uint32_t *values;
-  uint64_t *keys;
-  bool back;
-} tl_widen_task;
-
-TL_FN void tl_widen_at(const tl_widen_task *task, size_t i) {
-  if (task->back)
-    task->values[i] = (uint32_t)task->keys[i];
-  else
-    task->keys[i] = task->values[i];
 }
 
 /* ---- contacts -------------------------------------------------------------------------------- */
@@ -371,7 +494,7 @@ typedef struct tl_contact_task {
   talus_row_contact *contacts;
 } tl_contact_task;
 
-TL_FN void tl_contact_at(const tl_contact_task *task, size_t i) {
+TL_FN talus_row_contact tl_contact_made(const tl_contact_task *task, size_t i) {
   const uint32_t a = task->owners[i], b = task->others[i];
   const tl_thread_ball from = task->rows[a], to = task->rows[b];
   tl_point point;
@@ -387,7 +510,11 @@ TL_FN void tl_contact_at(const tl_contact_task *task, size_t i) {
   contact.point = tl_dadd(tl_dvec3(from.x, from.y, from.z), point.point);
   contact.normal = point.normal;
   contact.gap = point.gap;
-  task->contacts[i] = contact;
+  return contact;
+}
+
+TL_FN void tl_contact_at(const tl_contact_task *task, size_t i) {
+  task->contacts[i] = tl_contact_made(task, i);
 }
 
 #endif

@@ -124,14 +124,10 @@ static talus_status plan_and_load(tl_ccp *job, tl_ccp_body *shifts) {
   if (system->contacts->count > 0)
     TL_TRY(tl_ccp_plan_parts(job, NULL, system->bodies,
                              system->crowd->count * sizeof *system->bodies));
+  TL_GO_ON(system->crowd->cancel);
   TL_TRY(tl_system_load_bodies(system));
   return tl_impact_find(system, shifts);
 }
-
-/* The body buffer begins with velocity and spin: that is how it is handed over. */
-_Static_assert(offsetof(tl_ccp_body, v) == offsetof(tl_twist, velocity) &&
-                   offsetof(tl_ccp_body, w) == offsetof(tl_twist, spin),
-               "a solver body starts with its twist");
 
 talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
                           tl_solve_report *report) {
@@ -146,9 +142,11 @@ talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twist
   tl_system_lend_shifts(&system, shifts);
   if (contacts->count > 0 || crowd->joints)
     TL_TRY(tl_system_order(&system));
+  TL_GO_ON(crowd->cancel);
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_ccp job = {.system = &system};
   TL_TRY(plan_and_load(&job, tl_impact_is_possible(model) ? shifts : NULL));
+  TL_GO_ON(crowd->cancel);
   if (contacts->count > 0 || job.links.count > 0)
     TL_TRY(solve_rows(&job));
   TL_TRY(look_back(&job));
@@ -156,7 +154,6 @@ talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twist
   if (contacts->count > 0)
     TL_TRY(tl_ccp_correct(&job, shifts, &corrected));
   tl_arena_release(crowd->arena, mark);
-  *twists = (tl_twists){system.bodies, sizeof *system.bodies, system.rank,
-                        corrected || system.shifts ? shifts : NULL};
+  *twists = tl_system_twists(&system, corrected || system.shifts ? shifts : NULL);
   return TALUS_OK;
 }

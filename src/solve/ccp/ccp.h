@@ -10,7 +10,7 @@
  *   seidel.c     Gauss-Seidel: sweeps over colours
  *   momentum.c   what makes sweeps converge on stacks
  *   gradient.h   Jacobi, APGD and BB
- *   correct.c    position correction: removes overlap
+ *   correct.c    position correction: removes overlap; lift.c its visits among spheres
  *   converge.c   which islands are far from their solution */
 #ifndef TL_SOLVE_CCP_H
 #define TL_SOLVE_CCP_H
@@ -39,6 +39,7 @@ typedef struct tl_ccp_part {
   struct tl_ccp_momentum *momentum; /* NULL: none */
   size_t link_at;  /* gradient methods: entry of a field at which impulses of links begin */
   bool correcting; /* positions, not velocities: no aiming of links, no report */
+  bool lifting;    /* correcting, by lengths along the normals (lift.c) */
   double rms;      /* correcting: m/s, what velocities were left with */
   tl_solve_report *report;
 } tl_ccp_part;

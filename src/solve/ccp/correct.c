@@ -114,6 +114,8 @@ static talus_status take_parts(const tl_ccp *job, tl_ccp *fixing) {
     part->rows.bodies = fixing->rows.bodies;
     part->rows.rolls = NULL;
     part->correcting = true;
+    part->lifting =
+        tl_ccp_is_radial(&part->rows) && part->rows.count > TL_FEW_ROWS && part->links.count == 0;
     part->rms = job->parts[i].report->residual_rms;
     TL_TRY(tl_links_hold_still(&job->parts[i].links, fixing->rows.bodies, &part->links));
   }

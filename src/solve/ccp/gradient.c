@@ -360,6 +360,7 @@ static void iterate_bb(gradient *g) {
 talus_status tl_ccp_gradient(tl_ccp_part *part) {
   gradient g = {.part = part};
   TL_TRY(prepare(&g));
+  TL_GO_ON(part->system->crowd->cancel);
   switch (part->system->settings->method) {
   case TALUS_JACOBI:
     iterate_jacobi(&g);

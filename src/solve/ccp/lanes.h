@@ -58,17 +58,31 @@ _Static_assert(sizeof(tl_ccp_body) == TL_SIMD_GROUP * sizeof(talus_real), "a bod
 INLINE body_lanes load_bodies(const tl_ccp_body *bodies, const uint32_t *index) {
   lanes m[TL_SIMD_GROUP];
   load_rows(bodies, TL_SIMD_GROUP, index, m);
-  const body_lanes r = {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, m[6], m[7]};
+  const body_lanes r = {{m[0], m[1], m[2]}, {m[4], m[5], m[6]}, m[3], m[7]};
   return r;
 }
 
 /* Bodies that do not move are not written: other threads read them. Packs of movable bodies only
  * are by far the most. */
 INLINE void store_bodies(tl_ccp_body *bodies, const uint32_t *index, const body_lanes *from) {
-  lanes m[TL_SIMD_GROUP] = {from->v.x, from->v.y, from->v.z,      from->w.x,
-                            from->w.y, from->w.z, from->inv_mass, from->inv_inertia};
+  lanes m[TL_SIMD_GROUP] = {from->v.x, from->v.y, from->v.z, from->inv_mass,
+                            from->w.x, from->w.y, from->w.z, from->inv_inertia};
   const lanes zero = {0};
   store_rows(bodies, TL_SIMD_GROUP, index, m, lanes_mask(from->inv_mass > zero));
+}
+
+/* The same of the first four numbers of each: velocities and inverse masses. */
+INLINE body_lanes load_centres(const tl_ccp_body *bodies, const uint32_t *index) {
+  lanes m[4];
+  load_fours(bodies, TL_SIMD_GROUP, index, m);
+  const body_lanes r = {.v = {m[0], m[1], m[2]}, .inv_mass = m[3]};
+  return r;
+}
+
+INLINE void store_centres(tl_ccp_body *bodies, const uint32_t *index, const body_lanes *from) {
+  lanes m[4] = {from->v.x, from->v.y, from->v.z, from->inv_mass};
+  const lanes zero = {0};
+  store_fours(bodies, TL_SIMD_GROUP, index, m, lanes_mask(from->inv_mass > zero));
 }
 
 /* v + w x arm of b, less that of a. */

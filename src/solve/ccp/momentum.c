@@ -135,7 +135,7 @@ talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
   tl_arena *arena = part->system->crowd->arena;
   struct tl_ccp_momentum *m;
   part->momentum = NULL;
-  if (part->links.count > 0)
+  if (part->links.count > 0 || part->lifting)
     return TALUS_OK;
   const bool bundles = part->system->summary.nonspheres && has_bundles(part);
   if (!bundles && part->rows.count > MOST)

@@ -2,6 +2,7 @@
  *
  *   sweep.c        visits, one lane after the other; what chooses between the two ways
  *   sweep_lanes.h  the same, several lanes at a time (visits.h)
+ *   lift.c, lift_lanes.h  visits in position correction where no arm turns a body
  *   rolling.c      rows that pass on torque: rolling and spinning resistance
  *   roll_lanes.h   visits of those, several lanes at a time
  *   step_lanes.h   a step of all rows (gradient.h), several lanes at a time
@@ -29,9 +30,11 @@ typedef struct tl_ccp_lanes {
  * move. */
 typedef struct tl_ccp_pack {
   uint32_t a[TL_CCP_LANES], b[TL_CCP_LANES]; /* solver bodies */
-  tl_ccp_lanes normal, impulse;
+  tl_ccp_lanes normal;
+  talus_real en[TL_CCP_LANES], bias[TL_CCP_LANES];
+  tl_ccp_lanes impulse; /* up to its x, a pack has all that lift.c needs */
+  talus_real et[TL_CCP_LANES], friction[TL_CCP_LANES];
   talus_real reach_a[TL_CCP_LANES], reach_b[TL_CCP_LANES]; /* arms along the normal, see `arms` */
-  talus_real bias[TL_CCP_LANES], friction[TL_CCP_LANES], en[TL_CCP_LANES], et[TL_CCP_LANES];
 } tl_ccp_pack;
 
 /* From centres of mass to contact points. */
@@ -182,6 +185,14 @@ void tl_ccp_move_on_scalar(const tl_ccp_rows *rows, tl_ccp_trail *trails, size_t
                            talus_real beta);
 
 /* ---- position correction (correct.c) --------------------------------------------------------- */
+
+/* tl_ccp_sweep_packs and the sum of squared residuals (m/s)^2 for rows that are aimed, radial and
+ * without links (lift.c): lengths of impulses in impulse.x, which begin with 0. One lane after the
+ * other for tests. */
+double tl_ccp_lift_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial);
+double tl_ccp_lift_residual(const tl_ccp_rows *rows, size_t begin, size_t end);
+double tl_ccp_lift_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end);
+double tl_ccp_lift_residual_scalar(const tl_ccp_rows *rows, size_t begin, size_t end);
 
 /* What a row is for correction: deeper than the slop; or led there by the velocities of the
  * solution, which counts where the island's residual could have done it. An island without is left

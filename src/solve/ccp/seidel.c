@@ -20,11 +20,16 @@ static visit warm(talus_real share) {
   return r;
 }
 
+static double sweep(const tl_ccp_part *part, size_t first, size_t last, bool serial) {
+  return part->lifting ? tl_ccp_lift_packs(&part->rows, first, last, serial)
+                       : tl_ccp_sweep_packs(&part->rows, first, last, serial);
+}
+
 static void visit_blocks(const tl_ccp_part *part, size_t begin, size_t end, bool serial, visit what,
                          double *sums) {
   for (size_t block = begin; block < end; ++block) {
     const size_t first = part->block_pack[block], last = part->block_pack[block + 1];
-    sums[block] = what.is_sweep ? tl_ccp_sweep_packs(&part->rows, first, last, serial)
+    sums[block] = what.is_sweep ? sweep(part, first, last, serial)
                                 : tl_ccp_warm_packs(&part->rows, first, last, serial, what.share);
   }
 }
@@ -87,13 +92,19 @@ static double rms_of(const tl_ccp_part *part, const double *sums, double of_link
   return sqrt((add_blocks(part, sums) + of_links) / tl_ccp_rows_of(&part->rows, &part->links));
 }
 
+static void measure_block(const tl_ccp_part *part, size_t block) {
+  const size_t first = part->block_pack[block], last = part->block_pack[block + 1];
+  part->block_sum[block] =
+      part->lifting ? tl_ccp_lift_residual(&part->rows, first, last)
+                    : tl_ccp_residual_packs(&part->rows, first, last, &part->block_max[block]);
+}
+
 /* The residual of the velocities as they stand; every worker gets the same RMS. */
 static double measure(const tl_ccp_part *part, tl_team *team, int worker, int workers) {
   const size_t blocks = part->block_count;
   const size_t end = blocks * (size_t)(worker + 1) / (size_t)workers;
   for (size_t block = blocks * (size_t)worker / (size_t)workers; block < end; ++block)
-    part->block_sum[block] = tl_ccp_residual_packs(
-        &part->rows, part->block_pack[block], part->block_pack[block + 1], &part->block_max[block]);
+    measure_block(part, block);
   tl_team_barrier(team);
   double most = 0, of_links = 0;
   if (part->links.count > 0)

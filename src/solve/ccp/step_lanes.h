@@ -145,7 +145,7 @@ static __attribute__((noinline)) void step_rolling_pack(const tl_ccp_rows *rows,
 static void step_packs(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
                        size_t end, tl_tally sums[TL_CCP_SUMS]) {
   for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k);
+    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
     if (tl_ccp_rolls(rows, k)) {
       step_rolling_pack(rows, def, k, sums);
       continue;

@@ -108,10 +108,10 @@ INLINE lanes residual_pack(const tl_ccp_rows *rows, size_t k, size_t o) {
 }
 
 /* Packs stream through once a sweep, and the bodies of one are far apart: both are asked for early,
- * packs long before their bodies, whose numbers are in them. */
-INLINE void prefetch_ahead(const tl_ccp_rows *rows, size_t k) {
+ * packs long before their bodies, whose numbers are in them. bytes: of a pack that are used. */
+INLINE void prefetch_ahead(const tl_ccp_rows *rows, size_t k, const size_t bytes) {
   const char *pack = (const char *)&rows->packs[k + 8];
-  for (size_t line = 0; line < sizeof(tl_ccp_pack); line += 64)
+  for (size_t line = 0; line < bytes; line += 64)
     __builtin_prefetch(pack + line, 1);
   if (k + 3 >= rows->pack_count)
     return;
@@ -161,7 +161,7 @@ static double sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end) {
   double sum = 0;
   pack_numbers moved = {0};
   for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k);
+    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
     if (!radial && tl_ccp_needs_tensor(rows, &rows->packs[k])) {
       const pack_numbers change = sweep_any(rows, k, false, true);
       sum = add_pack(sum, &change);
@@ -195,7 +195,7 @@ static double warm_packs(const tl_ccp_rows *rows, size_t begin, size_t end, talu
   const bool radial = tl_ccp_is_radial(rows);
   double sum = 0;
   for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k);
+    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
     const pack_numbers work =
         radial ? warm_any(rows, k, share, true) : warm_any(rows, k, share, false);
     sum += add_pack(0, &work);
@@ -300,7 +300,7 @@ INLINE void aim_pack(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t k, s
 static void aim_packs(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin, size_t end,
                       uint8_t *deep) {
   for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k);
+    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
     for (size_t o = 0; o < TL_CCP_LANES; o += W)
       aim_pack(rows, aim, k, o, deep);
   }

@@ -296,7 +296,7 @@ static talus_status find_held(tl_impact *job) {
 /* No body was hit yet. */
 static void begin_bodies(void *context, size_t begin, size_t end) {
   const tl_impact *job = context;
-  const tl_ccp_body nobody = {{0, 0, 0}, {0, 0, 0}, 0, 0};
+  const tl_ccp_body nobody = {.inv_mass = 0};
   for (size_t i = begin; i < end; ++i) {
     job->system->shifts[i] = nobody;
     job->system->kicks[i] = (tl_twist){{0, 0, 0}, {0, 0, 0}};

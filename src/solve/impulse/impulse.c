@@ -133,12 +133,12 @@ talus_status tl_impulse_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_t
   tl_system_lend_shifts(&system, shifts);
   if (contacts->count > 0 || crowd->joints)
     TL_TRY(tl_system_order(&system));
+  TL_GO_ON(crowd->cancel);
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_impulse job = {.system = &system, .bodies = system.bodies};
   bool corrected = false;
   TL_TRY(solve(&job, shifts, &corrected));
   tl_arena_release(crowd->arena, mark);
-  *twists = (tl_twists){system.bodies, sizeof *system.bodies, system.rank,
-                        corrected || system.shifts ? shifts : NULL};
+  *twists = tl_system_twists(&system, corrected || system.shifts ? shifts : NULL);
   return TALUS_OK;
 }

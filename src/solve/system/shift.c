@@ -2,6 +2,8 @@
  * change. Impacts and position correction make them. */
 #include "solve/system/system.h"
 
+#include <stddef.h>
+
 #define LINE ((size_t)64)
 
 void tl_system_lend_shifts(tl_system *system, tl_ccp_body *shifts) {
@@ -72,4 +74,14 @@ void tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_bod
     shifts[i].v = tl_add(shifts[i].v, room[i].v);
     shifts[i].w = tl_add(shifts[i].w, room[i].w);
   }
+}
+
+_Static_assert(offsetof(tl_ccp_body, v) == 0, "a solver body starts with its velocity");
+
+tl_twists tl_system_twists(const tl_system *system, const tl_ccp_body *shifts) {
+  return (tl_twists){.first = system->bodies,
+                     .stride = sizeof *system->bodies,
+                     .spin = offsetof(tl_ccp_body, w),
+                     .row = system->rank,
+                     .shift = shifts};
 }

@@ -204,6 +204,9 @@ talus_status tl_system_take(tl_system *system, size_t n, size_t size, void **out
 talus_status tl_system_take_shifts(const tl_system *system, tl_ccp_body *shifts,
                                    tl_ccp_body **room);
 
+/* Velocities of the bodies as they are handed over; shifts: or NULL. */
+tl_twists tl_system_twists(const tl_system *system, const tl_ccp_body *shifts);
+
 /* What correction left in `room`, and its work, to `shifts`, which may have what impacts left. */
 void tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_body *shifts);
 

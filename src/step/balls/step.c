@@ -6,15 +6,10 @@
  * its way: a step cannot where no ball is too fast. */
 #include "step/balls/balls.h"
 
+#include "base/cancel.h"
+#include "base/clock.h"
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
-
-static double wall_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- what can go wrong ----------------------------------------------------------------------- */
 
@@ -104,11 +99,12 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   const tl_crowd *crowd = job->crowd;
   tl_ball_list *list = job->list;
   tl_residency *where = job->balls->where;
-  const double begun = wall_now();
+  const double begun = tl_clock();
   tl_balls_set_forces(job);
   TL_TRY(tl_balls_push_walls(job));
   if (where->soon & TL_THE_CONTACTS)
     TL_TRY(tl_balls_reserve(list, job->balls->contacts));
+  TL_GO_ON(crowd->cancel); /* the last look: nothing has changed so far */
   bool has_old_contacts = false;
   if (!list->cannot_overflow) { /* it may fail on its way, and must then have changed nothing */
     TL_TRY(tl_need(where, TL_THE_STATE, TL_READ));
@@ -125,7 +121,7 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   list->is_started = false;
   tl_made_away(where, TL_THE_CONTACTS);
   TL_TRY(tl_balls_pass(job));
-  const double pushed = wall_now();
+  const double pushed = tl_clock();
   report->wall_solve += pushed - begun;
   if (atomic_load(&broken)) {
     TL_ASSERT(!list->cannot_overflow);
@@ -148,15 +144,15 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   list->started_dt = crowd->dt;
   list->started_gravity = job->model->gravity;
   keep_ledger(job, report);
-  report->wall_step += wall_now() - pushed;
+  report->wall_step += tl_clock() - pushed;
   return TALUS_OK;
 }
 
 static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_step_report *report) {
-  const double begun = wall_now();
+  const double begun = tl_clock();
   TL_TRY(tl_balls_renew(backend, job->crowd, job->balls));
   job->list->scratch = job->crowd->arena->peak - job->taken;
-  report->wall_broad += wall_now() - begun;
+  report->wall_broad += tl_clock() - begun;
   return TALUS_OK;
 }
 
@@ -199,6 +195,7 @@ static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_r
   TL_TAKE(crowd->arena, (size_t)job->model->par.threads, &job->sums);
   if (!tl_balls_hold(job->balls))
     TL_TRY(renew(backend, job, report));
+  TL_GO_ON(crowd->cancel);
   bool stays = true;
   if (!p->is_pushed) {
     job->begins = true;
@@ -209,12 +206,12 @@ static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_r
     certain.cancel = NULL; /* contacts are those of the step by now */
     job->crowd = crowd = &certain;
   }
-  const double begun = wall_now();
+  const double begun = tl_clock();
   if (is_started(job))
     stays = !list->has_left;
   else
     TL_TRY(tl_balls_start(job, &stays));
-  report->wall_step += wall_now() - begun;
+  report->wall_step += tl_clock() - begun;
   if (!stays) {
     tl_balls_set_forces(job);
     TL_TRY(check(job, report));

@@ -2,13 +2,13 @@
 #include "step/event/event.h"
 
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "contact/history.h"
 #include "crowd/flights.h"
 #include "crowd/free.h"
 #include "step/step.h"
 
 #include <math.h>
-#include <time.h>
 
 #define LOOK_EVERY 1024 /* events */
 #define SOON       2    /* buckets, of about an event each */
@@ -16,12 +16,6 @@
 
 /* Impacts within a billionth of a step, for each flyer, after which nobody believes in an end. */
 #define PILE 1000
-
-static double wall_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Asks for what events to come will look at: those of one bucket want their plans and places, those
  * of a bucket that comes sooner, whose plans are here by now, the cells around them. since: the
@@ -168,7 +162,7 @@ static tl_wall_share count_near(const tl_events *events) {
 
 talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   tl_events events = {.crowd = crowd, .span = crowd->dt};
-  const double begun = wall_now();
+  const double begun = tl_clock();
   *report = (tl_step_report){.culprit = TL_NONE};
   tl_tally_clear(&events.work);
   tl_tally_clear(&events.load);
@@ -180,13 +174,13 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   TL_TRY(tl_events_load_walls(&events));
   report->walls = count_near(&events);
   TL_GO_ON(crowd->cancel);
-  const double loaded = wall_now();
+  const double loaded = tl_clock();
   TL_TRY(tl_events_plan_all(&events));
-  const double planned = wall_now();
+  const double planned = tl_clock();
   TL_TRY(run(&events));
   TL_GO_ON(crowd->cancel);
   TL_TRY(tl_events_sort_contacts(&events));
-  const double solved = wall_now();
+  const double solved = tl_clock();
   TL_TRY(finish(&events, report));
   report->pairs = crowd->contacts_after->count;
   report->has_depths = true; /* nobody overlaps */
@@ -197,6 +191,6 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   report->wall_broad = loaded - begun;
   report->wall_narrow = planned - loaded;
   report->wall_solve = solved - planned;
-  report->wall_step = wall_now() - solved;
+  report->wall_step = tl_clock() - solved;
   return TALUS_OK;
 }

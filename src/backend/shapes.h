@@ -1,0 +1,37 @@
+/* Contacts of bodies of any shape on a device. */
+#ifndef TL_BACKEND_SHAPES_H
+#define TL_BACKEND_SHAPES_H
+
+#include "backend/spheres.h"
+#include "backend/thread/pairs.h"
+#include "base/memory.h"
+
+/* The blocks of one caller, kept from call to call. */
+typedef struct tl_device_shapes {
+  tl_device_block shapes, lists, shape, scale, rotation, classes[2], pairs[2], ends, counts, points,
+      pool, used, starts, targets;
+} tl_device_shapes;
+
+/* What is asked, beside the spheres around the bodies. Arrays of the host. */
+typedef struct tl_shapes_asked {
+  const tl_shape *shapes;
+  size_t shape_count;
+  const uint32_t *shape; /* by slot */
+  const talus_real *scale;
+  const talus_quat *rotation;
+  talus_ellipsoid_method method;
+  tl_arena *arena; /* for copies that go to the device */
+} tl_shapes_asked;
+
+void tl_device_shapes_free(tl_device *device, tl_device_shapes *blocks);
+
+/* Whether a device knows the kind. */
+bool tl_device_knows(talus_shape_kind kind);
+
+/* Finds them; they stay on the device (near->contacts). *pairs: how many were looked at. */
+talus_status tl_device_find_shapes(tl_device *device, tl_device_spheres *near,
+                                   tl_device_shapes *blocks, const tl_spheres_asked *spheres,
+                                   const tl_shapes_asked *asked, size_t *pairs, size_t *count,
+                                   tl_spheres_times *times);
+
+#endif

@@ -1,0 +1,39 @@
+/* A shape in its place, as the functions of the narrow phase take it: on the host and on a device.
+ */
+#ifndef TL_NARROW_POSED_H
+#define TL_NARROW_POSED_H
+
+#include "crowd/shape_row.h"
+#include "kernels/collide.h"
+#include "kernels/patch.h"
+
+/* One posed shape. Positions are relative to the first body's centre of mass and still double,
+ * because a plane or a container may be large or far away: the kernels narrow what they find
+ * (tl_point in kernels/collide.h). */
+typedef struct tl_posed {
+  const tl_shape *shape;
+  talus_real scale;
+  talus_dvec3 position; /* relative; the first body's is 0 */
+  talus_quat rotation;
+  bool flat; /* mesh: every triangle is looked at, without the tree */
+} tl_posed;
+
+/* Whether b comes first in the table: the lower kind does, but planes, containers and revolved
+ * walls come last. */
+TL_FN bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b) {
+  const bool wall_a = tl_kind_is_wall(a), wall_b = tl_kind_is_wall(b);
+  return wall_a != wall_b ? wall_a : a > b;
+}
+
+/* Turns points round: features swapped and in their new order, normals reversed. */
+TL_FN void tl_narrow_swap(tl_point *points, int count) {
+  for (int i = 0; i < count; ++i) {
+    const uint32_t feature = points[i].feature_a;
+    points[i].feature_a = points[i].feature_b;
+    points[i].feature_b = feature;
+    points[i].normal = tl_neg(points[i].normal);
+  }
+  tl_sort_by_features(points, count);
+}
+
+#endif
