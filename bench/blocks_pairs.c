@@ -41,7 +41,10 @@ static bool add_kind(blocks_rig *rig, talus_shape_kind kind, talus_shape *shape)
 static tl_posed posed(const blocks_rig *rig, talus_shape handle, talus_dvec3 at, talus_quat q) {
   const tl_shape *shape = &rig->world->model.shapes.data[handle.index];
   const talus_vec3 centre = tl_quat_rotate(q, tl_narrow(shape->centre));
-  return (tl_posed){shape, 1, tl_moved(at, centre), tl_quat_mul(q, shape->axes), false};
+  return (tl_posed){.shape = shape,
+                    .scale = 1,
+                    .position = tl_moved(at, centre),
+                    .rotation = tl_quat_mul(q, shape->axes)};
 }
 
 /* How far b is from a in this direction when they just touch, by bisection. */

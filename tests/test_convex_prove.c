@@ -1,7 +1,7 @@
 /* Proofs prove: whatever is guessed, what comes out is what the definition says. And hulls that are
  * climbed have the support of hulls that are looked at. */
 #include "convex_reference.h"
-#include "narrow/mesh.h"
+#include "narrow/posed_pairs.h"
 
 static const talus_shape_kind kinds[] = {TALUS_BOX,      TALUS_ELLIPSOID, TALUS_CAPSULE,
                                          TALUS_CYLINDER, TALUS_CONE,      TALUS_SUPERELLIPSOID,
@@ -78,8 +78,8 @@ TEST(a_guess_along_the_wrong_face_of_a_plate_is_not_proven) {
   talus_shape_def def = talus_shape_def_default();
   def.kind = TALUS_HULL, def.points = plate, def.point_count = 8;
   CHECK_OK(tl_shape_make(&def, &hull));
-  const tl_posed a = {&hull, 1, tl_dvec3(0, 0, 0), tl_quat_identity(), false};
-  const tl_posed b = {&hull, 1, tl_dvec3(1.9, 0.3, 0.03), tl_quat_identity(), false};
+  const tl_posed a = {&hull, 1, tl_dvec3(0, 0, 0), tl_quat_identity(), false, false};
+  const tl_posed b = {&hull, 1, tl_dvec3(1.9, 0.3, 0.03), tl_quat_identity(), false, false};
   const talus_dvec3 guess[] = {tl_dvec3(1, 0, 0), tl_dvec3(0, 1, 0), tl_dvec3(0, 0, 1)};
   for (int i = 0; i < 3; ++i) {
     tl_point p[TL_NARROW_MAX_POINTS];

@@ -223,8 +223,8 @@ int tl_mesh_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
   job.margin = (double)margin, job.rounding = job.m.f->rounding * job.m.scale;
   job.slack = a->shape->kind == TALUS_ELLIPSOID || a->shape->kind == TALUS_SUPERELLIPSOID ? SEARCHED
                                                                                           : SLANT;
-  job.points.count = 0;
-  job.points.size = 2 * fmin(job.body.reach, (double)b->shape->radius * job.m.scale);
+  tl_mesh_points_clear(&job.points,
+                       2 * fmin(job.body.reach, (double)b->shape->radius * job.m.scale));
   find_box(&job);
   tl_tree_walk walk = tl_tree_begin(&job.m.f->tree, job.m.flat);
   uint32_t first, count;

@@ -12,6 +12,7 @@
 #include "kernels/patch.h"
 #include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
+#include "narrow/parts.h"
 #include "narrow/revolved.h"
 #include "narrow/spheres.h"
 #include "narrow/swept.h"
@@ -35,13 +36,6 @@ typedef struct pair_block {
   bool starts;                         /* a batch */
 } pair_block;
 
-/* A pair with a mesh, and its contacts. */
-typedef struct mesh_pair {
-  tl_pair pair;
-  size_t count;
-  tl_contact *found;
-} mesh_pair;
-
 typedef struct work {
   const tl_model *model;
   const tl_crowd *crowd;
@@ -61,10 +55,8 @@ typedef struct work {
   const tl_sphere_loops *loops;
   tl_swept swept;
   tl_sphere_way way;
-  mesh_pair *meshes; /* in the order of the pairs; found before all others */
-  size_t mesh_count;
-  size_t mesh_first;     /* of the batch */
-  tl_contact *mesh_room; /* of the batch: TL_NARROW_MAX_POINTS for each */
+  tl_narrow_scope scope;
+  tl_parts parts; /* found before all others */
 } work;
 
 static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) {
@@ -75,108 +67,19 @@ static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) 
 
 /* ---- one pair ------------------------------------------------------------------------------- */
 
-static void write_contact(const tl_pair *pair, talus_dvec3 origin, const tl_point *point,
-                          tl_contact *contact) {
-  contact->a = pair->a;
-  contact->b = pair->b;
-  contact->feature_a = point->feature_a;
-  contact->feature_b = point->feature_b;
-  contact->point = tl_dadd(origin, point->point);
-  contact->normal = point->normal;
-  contact->gap = point->gap;
-  contact->impulse = tl_vec3(0, 0, 0);
-}
-
-static tl_posed pose(const work *job, uint32_t slot, talus_dvec3 position) {
-  return (tl_posed){.shape = tl_body_shape(job->model, slot),
-                    .scale = job->model->property.scale[slot],
-                    .position = position,
-                    .rotation = job->crowd->in->rotation[slot],
-                    .flat = job->model->narrow.tree == TALUS_TREE_FLAT};
-}
-
-/* A pair as the table wants it. */
-typedef struct ordered_pair {
-  tl_posed first, second;
-  talus_dvec3 origin; /* of the points, in the world */
-  talus_real margin;
-  bool swapped;
-} ordered_pair;
-
-/* The body of the lower kind goes first, but planes and containers last: for the first the points
- * are near the origin, and a sphere on a far plane gets an arm without rounding. */
-static ordered_pair order_pair(const work *job, const tl_pair *pair) {
-  const talus_dvec3 *position = job->crowd->in->position;
-  const talus_shape_kind kind_a = tl_body_shape(job->model, pair->a)->kind;
-  const talus_shape_kind kind_b = tl_body_shape(job->model, pair->b)->kind;
-  const talus_dvec3 direct = tl_dsub(position[pair->b], position[pair->a]);
-  const bool endless = kind_a == TALUS_PLANE || kind_b == TALUS_PLANE; /* no nearest image */
-  const talus_dvec3 to_b =
-      endless ? direct : tl_model_offset(job->model, position[pair->a], position[pair->b]);
-  ordered_pair p = {.origin = position[pair->a],
-                    .margin = job->margins[pair->a] + job->margins[pair->b],
-                    .swapped = tl_narrow_swapped(kind_a, kind_b)};
-  if (p.swapped) {
-    p.first = pose(job, pair->b, tl_dvec3(0, 0, 0));
-    p.second = pose(job, pair->a, tl_dscale(to_b, -1));
-    /* The image of b next to a; exactly b itself where no boundary lies between. */
-    p.origin = tl_dadd(position[pair->b], tl_dsub(to_b, direct));
-  } else {
-    p.first = pose(job, pair->a, tl_dvec3(0, 0, 0));
-    p.second = pose(job, pair->b, to_b);
-  }
-  return p;
-}
-
-/* Where the points of a clump go. */
-typedef struct clump_target {
-  const tl_pair *pair;
-  const ordered_pair *ordered;
-  tl_contact *out;
-  size_t count;
-} clump_target;
-
-static void write_clump_points(void *context, const tl_point *points, int count) {
-  clump_target *target = context;
-  for (int i = 0; i < count; ++i) {
-    tl_point point = points[i];
-    if (target->ordered->swapped)
-      tl_narrow_swap(&point, 1);
-    write_contact(target->pair, target->ordered->origin, &point, &target->out[target->count++]);
-  }
-}
-
-static void sort_by_features(tl_contact *contacts, size_t count) {
-  for (size_t i = 1; i < count; ++i) {
-    const tl_contact c = contacts[i];
-    size_t j = i;
-    for (; j > 0 &&
-           (contacts[j - 1].feature_a > c.feature_a ||
-            (contacts[j - 1].feature_a == c.feature_a && contacts[j - 1].feature_b > c.feature_b));
-         --j)
-      contacts[j] = contacts[j - 1];
-    contacts[j] = c;
-  }
-}
-
-static size_t count_in_clumps(const work *job, const tl_pair *pair) {
-  const ordered_pair p = order_pair(job, pair);
-  return tl_clump_count(&p.first, &p.second, p.margin);
-}
-
-static size_t write_points(const tl_pair *pair, const ordered_pair *p, tl_point *points, int count,
+static size_t write_points(const tl_pair *pair, const tl_ordered *p, tl_point *points, int count,
                            tl_contact *out) {
   if (p->swapped)
     tl_narrow_swap(points, count);
   for (int i = 0; i < count; ++i)
-    write_contact(pair, p->origin, &points[i], &out[i]);
+    tl_order_write(pair, p->origin, &points[i], &out[i]);
   return (size_t)count;
 }
 
 /* A pair that keeps axes, with the contact of the last step whose normal is a guess, or NULL. */
 static size_t search_pair(const work *job, const tl_pair *pair, const tl_contact *guess,
                           tl_contact *out, talus_dvec3 *parting) {
-  const ordered_pair p = order_pair(job, pair);
+  const tl_ordered p = tl_order_pair(&job->scope, pair);
   const double sign = p.swapped ? -1 : 1;
   tl_point points[TL_NARROW_MAX_POINTS];
   talus_dvec3 normal;
@@ -191,100 +94,11 @@ static size_t search_pair(const work *job, const tl_pair *pair, const tl_contact
 }
 
 static size_t find_by_table(const work *job, const tl_pair *pair, tl_contact *out) {
-  const ordered_pair p = order_pair(job, pair);
-  if (tl_has_clump(p.first.shape->kind, p.second.shape->kind)) {
-    clump_target target = {.pair = pair, .ordered = &p, .out = out};
-    tl_clump_visit(&p.first, &p.second, p.margin, write_clump_points, &target);
-    sort_by_features(out, target.count);
-    return target.count;
-  }
+  const tl_ordered p = tl_order_pair(&job->scope, pair);
   tl_point points[TL_NARROW_MAX_POINTS];
   tl_narrow_fn *const find = tl_narrow_table[p.first.shape->kind][p.second.shape->kind];
   return write_points(pair, &p, points, find(&p.first, &p.second, p.margin, points), out);
 }
-
-/* ---- pairs with a mesh ---------------------------------------------------------------------- */
-
-/* They cost far more than others, each its own amount: so they are dealt out one by one, before the
- * blocks, and searched once; how much room a pair needs is known only then. */
-#define MESH_BATCH ((size_t)256)
-
-static bool is_mesh_pair(const tl_model *model, const tl_pair *pair) {
-  const talus_shape_kind a = tl_body_shape(model, pair->a)->kind;
-  const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
-  return (a == TALUS_MESH || b == TALUS_MESH) && !tl_has_clump(a, b) &&
-         tl_narrow_capacity(a, b) > 0;
-}
-
-static bool has_meshes(const tl_model *model) {
-  for (size_t i = 0; i < model->shapes.count; ++i)
-    if (model->shapes.data[i].kind == TALUS_MESH)
-      return true;
-  return false;
-}
-
-static void find_meshes(void *context, size_t begin, size_t end) {
-  const work *job = context;
-  for (size_t i = begin; i < end; ++i) {
-    mesh_pair *m = &job->meshes[job->mesh_first + i];
-    m->found = job->mesh_room + i * TL_NARROW_MAX_POINTS;
-    m->count = tl_cancel_look(job->crowd->cancel) ? 0 : find_by_table(job, &m->pair, m->found);
-  }
-}
-
-/* Moves what a batch found to room of its own. */
-static talus_status keep_batch(const work *job, size_t n) {
-  mesh_pair *m = job->meshes + job->mesh_first;
-  tl_contact *kept;
-  size_t total = 0;
-  for (size_t i = 0; i < n; ++i)
-    total += m[i].count;
-  TL_TAKE(job->crowd->arena, total, &kept);
-  for (size_t i = 0; i < n; ++i) {
-    memcpy(kept, m[i].found, m[i].count * sizeof *kept);
-    m[i].found = kept;
-    kept += m[i].count;
-  }
-  return TALUS_OK;
-}
-
-static talus_status search_meshes(work *job) {
-  const tl_model *model = job->model;
-  size_t count = 0;
-  if (!has_meshes(model))
-    return TALUS_OK;
-  for (size_t i = 0; i < job->pairs->count; ++i)
-    count += is_mesh_pair(model, &job->pairs->data[i]);
-  TL_TAKE(job->crowd->arena, count, &job->meshes);
-  for (size_t i = 0; i < job->pairs->count; ++i)
-    if (is_mesh_pair(model, &job->pairs->data[i]))
-      job->meshes[job->mesh_count++].pair = job->pairs->data[i];
-  const size_t room = count < MESH_BATCH ? count : MESH_BATCH;
-  TL_TAKE(job->crowd->arena, room * TL_NARROW_MAX_POINTS, &job->mesh_room);
-  for (; job->mesh_first < count; job->mesh_first += MESH_BATCH) {
-    const size_t left = count - job->mesh_first, n = left < MESH_BATCH ? left : MESH_BATCH;
-    TL_GO_ON(job->crowd->cancel);
-    tl_deal(&model->par, n, find_meshes, job);
-    TL_TRY(keep_batch(job, n));
-  }
-  return TALUS_OK;
-}
-
-/* What was found of a pair, or NULL where it is none with a mesh. */
-static const mesh_pair *found_of(const work *job, const tl_pair *pair) {
-  size_t at = 0, above = job->mesh_count;
-  while (at < above) {
-    const size_t middle = at + (above - at) / 2;
-    const tl_pair *p = &job->meshes[middle].pair;
-    if (p->a != pair->a ? p->a < pair->a : p->b < pair->b)
-      at = middle + 1;
-    else
-      above = middle;
-  }
-  const mesh_pair *m = &job->meshes[at];
-  return at < job->mesh_count && m->pair.a == pair->a && m->pair.b == pair->b ? m : NULL;
-}
-
 /* Whether a sphere is far from every wall of a container: most are, and are done with here. */
 static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, talus_real margin) {
   const tl_shape *walls = tl_body_shape(job->model, container);
@@ -317,7 +131,7 @@ static bool is_within_walls(const work *job, const tl_pair *pair) {
 static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out) {
   const tl_model *model = job->model;
   const tl_shape *shape_a = tl_body_shape(model, pair->a), *shape_b = tl_body_shape(model, pair->b);
-  const mesh_pair *known = job->mesh_count > 0 ? found_of(job, pair) : NULL;
+  const tl_parts_pair *known = job->parts.count > 0 ? tl_parts_of(&job->parts, pair) : NULL;
   if (known) {
     memcpy(out, known->found, known->count * sizeof *out);
     return known->count;
@@ -333,7 +147,7 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out
   tl_point point;
   if (tl_collide_sphere_sphere(radius_a, radius_b, to_b, (double)margin, &point) == 0)
     return 0;
-  write_contact(pair, position[pair->a], &point, out);
+  tl_order_write(pair, position[pair->a], &point, out);
   return 1;
 }
 
@@ -345,14 +159,14 @@ static size_t room_of(const work *job, pair_block *block, const tl_pair *pair) {
   const talus_shape_kind b = tl_body_shape(job->model, pair->b)->kind;
   if (a == TALUS_SPHERE && b == TALUS_SPHERE)
     return 1;
-  const mesh_pair *known = job->mesh_count > 0 ? found_of(job, pair) : NULL;
+  const tl_parts_pair *known = job->parts.count > 0 ? tl_parts_of(&job->parts, pair) : NULL;
   if (known)
     return known->count;
   const int room = tl_narrow_capacity(a, b);
   block->searched += job->kept && tl_narrow_keeps_axis(a, b);
   if (room == 0 && !block->no_entry)
     block->no_entry = pair;
-  return tl_has_clump(a, b) && room > 0 ? count_in_clumps(job, pair) : (size_t)room;
+  return (size_t)room;
 }
 
 /* Which of up to 64 pairs may meet: of spheres those that do, of others all but spheres that are
@@ -462,7 +276,7 @@ static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, r
       found += find_on_way(job, &pairs[k], r, out + found);
     if (hits[k] == TL_ELL_OTHER || !hits[k])
       continue;
-    write_contact(&pairs[k], job->crowd->in->position[pairs[k].a], &points[k], &out[found]);
+    tl_order_write(&pairs[k], job->crowd->in->position[pairs[k].a], &points[k], &out[found]);
     found += tl_swept_pair(&job->swept, &out[found], 1);
   }
   return found;
@@ -602,7 +416,7 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   job->block_count = (job->pairs->count - 1) / PAIRS_PER_BLOCK + 1;
   TL_TAKE(arena, job->block_count, &job->blocks);
   TL_TRY(tl_spheres_take(job->crowd, job->pairs->count, job->margins, &job->spheres));
-  TL_TRY(search_meshes(job));
+  TL_TRY(tl_parts_find(&job->scope, job->pairs, &job->parts));
   TL_GO_ON(job->crowd->cancel);
   tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
   size_t most, most_kept;
@@ -623,13 +437,17 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
 
 bool tl_narrow_meets(const tl_crowd *crowd, const tl_pair *pair, const talus_real *margins) {
   const tl_model *model = crowd->model;
-  const work job = {.model = model, .crowd = crowd, .margins = margins};
+  const tl_narrow_scope scope = {.model = model, .crowd = crowd, .margins = margins};
+  const work job = {.model = model, .crowd = crowd, .margins = margins, .scope = scope};
   const talus_shape_kind a = tl_body_shape(model, pair->a)->kind;
   const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
   tl_contact found[TL_NARROW_MAX_POINTS];
   if (tl_narrow_capacity(a, b) == 0)
     return false;
-  return (tl_has_clump(a, b) ? count_in_clumps(&job, pair) : find_in_pair(&job, pair, found)) > 0;
+  if (!tl_has_clump(a, b))
+    return find_in_pair(&job, pair, found) > 0;
+  const tl_ordered p = tl_order_pair(&scope, pair);
+  return tl_clump_meets(&p.first, &p.second, p.margin);
 }
 
 talus_status tl_narrow_find_contacts(const tl_crowd *crowd, const tl_pairs *pairs,
@@ -656,6 +474,7 @@ talus_status tl_narrow_add_contacts(const tl_crowd *crowd, const tl_pairs *pairs
       .loops = tl_spheres_loops(),
       .swept = {.model = model, .crowd = crowd, .margins = margins},
       .way = {.h = tl_swept_is_on(model, crowd) ? crowd->dt : 0, .takes_slow = model->margin >= 0},
+      .scope = {.model = model, .crowd = crowd, .margins = margins},
       .ellipsoids = {.model = model, .crowd = crowd, .margins = margins}};
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   if (kept)

@@ -165,7 +165,7 @@ bool tl_narrow_touches(const tl_posed *a, const tl_posed *b) {
     return true;
   if (tl_has_clump(kind_a, kind_b)) {
     const bool swapped = tl_narrow_swapped(kind_a, kind_b);
-    return tl_clump_count(swapped ? b : a, swapped ? a : b, 0) > 0 || tl_narrow_buried(a, b) > 0;
+    return tl_clump_meets(swapped ? b : a, swapped ? a : b, 0) || tl_narrow_buried(a, b) > 0;
   }
   tl_point points[TL_NARROW_MAX_POINTS];
   return tl_narrow_pair(a, b, 0, points) > 0 || tl_narrow_buried(a, b) > 0 ||

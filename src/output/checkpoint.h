@@ -22,7 +22,7 @@
 /* What a column may hold: checked on loading, and on saving, so that what is saved can be loaded.
  */
 typedef enum tl_column_rule {
-  TL_RULE_ANY,    /* any bits; checked with what it belongs to, if it is used at all */
+  TL_RULE_ANY,    /* any bits; checked together with the row it belongs to, if used */
   TL_RULE_FINITE, /* finite numbers */
   TL_RULE_LATE,   /* the same, of a column that files have since the format `limit` */
   TL_RULE_BELOW,  /* integers below `limit`: kinds and booleans */
@@ -106,7 +106,7 @@ const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *
 /* To be raised with every change of the tables, of a column or of a field of a body: a file has all
  * of them or is refused. tests/test_output.c says when that was forgotten. Files of the formats
  * before are read as well: what they lack follows from the rest (checkpoint_load.c). */
-#define TL_CHECKPOINT_FORMAT        9
+#define TL_CHECKPOINT_FORMAT        10
 #define TL_CHECKPOINT_OLDEST_FORMAT 6
 #define TL_CHECKPOINT_BLOCK         512
 

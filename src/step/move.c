@@ -22,7 +22,7 @@ static double wrap(double x, double lo, double hi) {
   return wrapped < hi ? wrapped : lo; /* x a hair below lo can round up to hi */
 }
 
-static talus_dvec3 wrapped(const talus_domain_def *domain, talus_dvec3 x) {
+talus_dvec3 tl_step_wrap(const talus_domain_def *domain, talus_dvec3 x) {
   if (domain->periodic[0])
     x.x = wrap(x.x, domain->box.lo.x, domain->box.hi.x);
   if (domain->periodic[1])
@@ -41,14 +41,6 @@ static void move_kinematic(const tl_crowd *crowd, uint32_t slot) {
   crowd->out->spin[slot] = tl_narrow(m.spin);
 }
 
-/* A ball that was never turned and does not spin: what tl_free_rotation would give to the bit,
- * which for hard spheres is most of a step's arithmetic. */
-static bool is_unturned(const tl_shape *shape, const talus_quat *q, talus_vec3 w) {
-  static const talus_quat unturned = {1, 0, 0, 0}; /* no zero of it is -0 */
-  return shape->isotropic && w.x == 0 && w.y == 0 && w.z == 0 &&
-         memcmp(q, &unturned, sizeof unturned) == 0;
-}
-
 /* Turns a body by a shift. Spheres that are pushed out of each other are not turned at all. */
 static void turn_by(talus_vec3 spin, talus_real h, bool is_isotropic, talus_quat *q,
                     talus_vec3 *w) {
@@ -60,6 +52,14 @@ static void turn_by(talus_vec3 spin, talus_real h, bool is_isotropic, talus_quat
       *w = tl_quat_rotate(turn, *w);
   }
   *q = tl_quat_renormalize(*q);
+}
+
+/* A ball that was never turned and does not spin: what tl_free_rotation would give to the bit,
+ * which for hard spheres is most of a step's arithmetic. */
+static bool is_unturned(const tl_shape *shape, const talus_quat *q, talus_vec3 w) {
+  static const talus_quat unturned = {1, 0, 0, 0}; /* no zero of it is -0 */
+  return shape->isotropic && w.x == 0 && w.y == 0 && w.z == 0 &&
+         memcmp(q, &unturned, sizeof unturned) == 0;
 }
 
 /* Rotation locks hold the axis of rotation in the world, so a locked body turns about its spin as
@@ -82,7 +82,7 @@ static void move_free(const tl_crowd *crowd, uint32_t slot, talus_vec3 v, talus_
     turn_by(shift->spin, h, tl_body_shape(model, slot)->isotropic, &q, &w);
   }
   if (model->domain.enabled)
-    x = wrapped(&model->domain, x);
+    x = tl_step_wrap(&model->domain, x);
   crowd->out->position[slot] = x;
   crowd->out->rotation[slot] = q;
   crowd->out->velocity[slot] = v;
