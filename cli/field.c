@@ -115,7 +115,7 @@ static bool read_angles(const char *text, field_filter *filter) {
 
 typedef struct field_options {
   const char *folder, *output, *image, *plane, *slab, *bounds, *angle, *component, *average;
-  const char *number;
+  const char *number, *wheel;
   double time, cell;
   int pixels;
 } field_options;
@@ -193,6 +193,20 @@ static int check_output(const char *path) {
   return CLI_INPUT;
 }
 
+/* A legend has no source. */
+static int make_wheels(const field_options *o) {
+  if (o->folder || o->image || o->average || o->number || o->angle || o->component || o->plane ||
+      o->slab || o->bounds || !isnan(o->time) || !isnan(o->cell)) {
+    cli_error("field: --wheel draws colours alone; give it no other option than -o");
+    return CLI_INPUT;
+  }
+  if (!o->output || !ends_with(o->output, ".svg")) {
+    cli_error("field: --wheel is a picture: -o x.svg");
+    return CLI_INPUT;
+  }
+  return field_write_wheels(o->output, o->wheel);
+}
+
 static int make_field(const field_options *o) {
   field made = {0};
   field_filter filter;
@@ -228,7 +242,8 @@ static const char more[] =
     "Examples:\n"
     "  talus field nozzle.out --plane yz --cell 0.5 -o field.svg\n"
     "  talus field nozzle.out --average rz -o field.csv\n"
-    "  talus field --image f.png --angle 20:40,320:340 --component y -o f.csv\n";
+    "  talus field --image f.png --angle 20:40,320:340 --component y -o f.csv\n"
+    "  talus field --wheel 30,330 -o wheels.svg\n";
 
 int cli_field(int argc, char **argv) {
   field_options o = {.time = NAN, .cell = NAN, .pixels = 8};
@@ -246,6 +261,8 @@ int cli_field(int argc, char **argv) {
       {"angle", 0, CLI_TEXT, "A:B,...", "keeps cells of these directions alone [degrees]",
        &o.angle},
       {"component", 0, CLI_TEXT, "AXIS", "keeps this component alone: x, y or z", &o.component},
+      {"wheel", 0, CLI_TEXT, "A,B,...", "no field: colours, and those of these angles [degrees]",
+       &o.wheel},
       {0}};
   const cli_usage usage = {.synopsis = "talus field [FOLDER] -o FILE [options]",
                            .about = about,
@@ -255,5 +272,7 @@ int cli_field(int argc, char **argv) {
                            .most = 1,
                            .wants = "a result folder"};
   const int parsed = cli_parse(&usage, argc, argv, &o.folder);
-  return parsed < 0 ? cli_parse_exit(parsed) : make_field(&o);
+  if (parsed < 0)
+    return cli_parse_exit(parsed);
+  return o.wheel ? make_wheels(&o) : make_field(&o);
 }

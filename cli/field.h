@@ -54,4 +54,7 @@ int field_write_csv(const char *path, const field *from);
 int field_write_hdf(const char *path, const field *from);
 int field_write_svg(const char *path, const field *from);
 
+/* field_wheel.c: what colours mean. angles: degrees, "30,330". */
+int field_write_wheels(const char *path, const char *angles);
+
 #endif

@@ -306,3 +306,20 @@ def test_what_a_flat_map_cannot_do_is_said_in_a_line(folder, words, said):
     done = talus("render", folder / "out", "-o", folder / "x.png", *words)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert said in done.stderr or ("--flat" not in words and "without Embree" in done.stderr)
+
+
+def test_wheels_show_the_colours_of_angles(tmp_path):
+    done = talus("field", "--wheel", "30,330", "-o", tmp_path / "w.svg")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "w.svg").read_text()
+    assert "30 degrees" in text and "330 degrees" in text
+    swatches = [line for line in text.splitlines() if 'height="36"' in line]  # orange and pink, as hues of 30 and 330 degrees are
+    assert len(swatches) == 2 and "#ff8000" in swatches[0] and "#ff0080" in swatches[1], swatches
+
+
+@pytest.mark.parametrize("words", [("--wheel", "400", "-o", "w.svg"), ("--wheel", "30,", "-o", "w.svg"), ("--wheel", "30", "-o", "w.csv"),
+                                   ("--wheel", "30", "--cell", 1, "-o", "w.svg"), ("--wheel", "30")])
+def test_wheels_of_what_is_no_angle_or_beside_a_field_are_refused(words, tmp_path):
+    done = talus("field", *words, cwd=tmp_path)
+    assert done.returncode == 2 and "--wheel" in done.stderr, done.stderr
+    assert not list(tmp_path.iterdir())
