@@ -21,6 +21,7 @@ typedef struct checkpoint_info {
   uint64_t steps, hash;
   size_t bodies;
   uint64_t wall_pairs, wall_tests;
+  uint64_t cut_by[2]; /* uids: the last pair that cut an adaptive step short; 0: none */
   info_joints joints;
   char why[512]; /* where it cannot be read */
 } checkpoint_info;
@@ -101,7 +102,8 @@ static void look_at_checkpoint(folder_info *info) {
   found->bodies = talus_world_body_count(world);
   talus_report report;
   if (talus_world_report(world, &report) == TALUS_OK)
-    found->wall_pairs = report.wall_pairs, found->wall_tests = report.wall_tests;
+    found->wall_pairs = report.wall_pairs, found->wall_tests = report.wall_tests,
+    found->cut_by[0] = report.short_a, found->cut_by[1] = report.short_b;
   info_joints_gather(world, &found->joints);
   talus_world_destroy(world);
 }
@@ -278,6 +280,30 @@ static void show_stages(const folder_info *info) {
          total > 0 ? steps / total : 0);
 }
 
+/* The least of a column that is 0 where there is nothing to tell; 0: nowhere. */
+static double least_of(const history *past, const char *name) {
+  double least = 0;
+  for (size_t column = 0; column < past->columns; ++column)
+    for (size_t i = 0; strcmp(past->names[column], name) == 0 && i < past->rows; ++i) {
+      const double value = past->values[i * past->columns + column];
+      least = value > 0 && (!(least > 0) || value < least) ? value : least;
+    }
+  return least;
+}
+
+/* Of adaptive steps: how short they got, how often, and who did it last. */
+static void show_short_steps(const folder_info *info) {
+  const double least = least_of(&info->history, "dt_least");
+  if (!(least > 0))
+    return;
+  printf("  %-20s %.3g s; %.0f steps were cut short", "shortest step", least,
+         history_of(&info->history, "short_steps").last);
+  if (info->checkpoint.cut_by[0] != 0)
+    printf(", the last by bodies %llu and %llu", (unsigned long long)info->checkpoint.cut_by[0],
+           (unsigned long long)info->checkpoint.cut_by[1]);
+  printf("\n");
+}
+
 static void show(const folder_info *info) {
   char size[CLI_DURATION_BYTES];
   const history *past = &info->history;
@@ -294,6 +320,7 @@ static void show(const folder_info *info) {
   if (info->scene)
     printf(" of %llu", (unsigned long long)info->plan.steps);
   printf("\n  %-20s %.10g s\n", "step size", history_of(past, "dt").last);
+  show_short_steps(info);
   printf("  %-20s %s\n", "state hash", past->hash);
   printf("  %-20s %zu frames, %zu contact files, %zu probes, %s\n", "files", info->frames,
          info->contacts, info->probes, cli_bytes(info->bytes, size));

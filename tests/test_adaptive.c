@@ -227,6 +227,180 @@ TEST(threads_and_a_restart_change_no_bit) {
   talus_world_destroy(two);
 }
 
+/* ---- billiards ------------------------------------------------------------------------------- */
+
+#define BALLS 5
+#define SIDE  2.0 /* m: from wall to wall */
+
+typedef struct table {
+  long double x[BALLS][2], v[BALLS][2], radius, reach, wall; /* reach: of two centres */
+  int hits[BALLS], most;
+} table;
+
+static long double ball_time(const table *t, int i, int j) {
+  const long double dx = t->x[j][0] - t->x[i][0], dy = t->x[j][1] - t->x[i][1];
+  const long double ux = t->v[j][0] - t->v[i][0], uy = t->v[j][1] - t->v[i][1];
+  const long double b = dx * ux + dy * uy, a = ux * ux + uy * uy,
+                    c = dx * dx + dy * dy - t->reach * t->reach, under = b * b - a * c;
+  return b >= 0 || under < 0 ? INFINITY : c / (-b + sqrtl(under));
+}
+
+static long double wall_time(const table *t, int i, int k) {
+  const long double v = t->v[i][k], end = v > 0 ? t->wall : -t->wall;
+  return v == 0 ? INFINITY : (end - t->x[i][k]) / v;
+}
+
+static void move_all(table *t, long double dt) {
+  for (int i = 0; i < BALLS; ++i)
+    t->x[i][0] += dt * t->v[i][0], t->x[i][1] += dt * t->v[i][1];
+}
+
+static void collide(table *t, int i, int j) {
+  long double n[2] = {t->x[j][0] - t->x[i][0], t->x[j][1] - t->x[i][1]};
+  const long double length = sqrtl(n[0] * n[0] + n[1] * n[1]);
+  n[0] /= length, n[1] /= length;
+  const long double u = (t->v[j][0] - t->v[i][0]) * n[0] + (t->v[j][1] - t->v[i][1]) * n[1];
+  for (int k = 0; k < 2; ++k)
+    t->v[i][k] += u * n[k], t->v[j][k] -= u * n[k];
+  t->hits[i]++, t->hits[j]++;
+}
+
+/* From collision to collision until `until`; stops before a ball has its sixth. Returns the time.
+ */
+static double play(table *t, double until) {
+  long double now = 0;
+  for (;;) {
+    long double first = INFINITY;
+    int who = 0, other = -1, axis = -1;
+    for (int i = 0; i < BALLS; ++i) {
+      for (int k = 0; k < 2; ++k)
+        if (wall_time(t, i, k) < first)
+          first = wall_time(t, i, k), who = i, other = -1, axis = k;
+      for (int j = i + 1; j < BALLS; ++j)
+        if (ball_time(t, i, j) < first)
+          first = ball_time(t, i, j), who = i, other = j;
+    }
+    if (now + first > until) {
+      move_all(t, until - now);
+      return until;
+    }
+    if (t->hits[who] == 5 || (other >= 0 && t->hits[other] == 5)) {
+      move_all(t, 0.5L * first);
+      return (double)(now + 0.5L * first);
+    }
+    move_all(t, first);
+    now += first;
+    if (other >= 0)
+      collide(t, who, other);
+    else
+      t->v[who][axis] *= -1, t->hits[who]++;
+  }
+}
+
+TEST(billiards_are_those_of_an_event_driven_reference) {
+  if (TALUS_SINGLE)
+    SKIP("velocities are floats here");
+  static const double x[BALLS][2] = {{-0.7, 0.1}, {0.2, 0.15}, {0.5, -0.5}, {-0.3, 0.6}, {0, -0.6}};
+  static const double v[BALLS][2] = {{3, 0.1}, {0, 0}, {-0.5, 1}, {0.2, -1.5}, {0.7, 0.3}};
+  const double halo = 5e-12, radius = 0.1; /* a miss of it grows about tenfold each time */
+  table t = {.radius = radius,
+             .reach = 2 * radius + 0.75L * halo,
+             .wall = SIDE / 2 - radius - 0.75L * halo};
+  talus_world *world = make(0, 1, halo);
+  const talus_material m = material(world, 0, 1);
+  const talus_shape ball = shape(world, TALUS_SPHERE, radius, 0, 0);
+  body(world, shape(world, TALUS_CONTAINER, SIDE, SIDE, SIDE), m, (talus_dvec3){0, 0, 0},
+       (talus_vec3){0}, (talus_vec3){0}, TALUS_FIXED);
+  talus_body b[BALLS];
+  for (int i = 0; i < BALLS; ++i) {
+    b[i] = body(world, ball, m, (talus_dvec3){x[i][0], x[i][1], 0},
+                (talus_vec3){v[i][0], v[i][1], 0}, (talus_vec3){0}, TALUS_FREE);
+    for (int k = 0; k < 2; ++k)
+      t.x[i][k] = x[i][k], t.v[i][k] = v[i][k];
+  }
+  const double end = play(&t, 1e9);
+  world->model.dt = end; /* so that it ends then */
+  CHECK_OK(talus_world_step(world, 1));
+  int hits = 0;
+  for (int i = 0; i < BALLS; ++i) {
+    const talus_dvec3 got = info(world, b[i]).position;
+    CHECK_NEAR(got.x, (double)t.x[i][0], 1e-9);
+    CHECK_NEAR(got.y, (double)t.x[i][1], 1e-9);
+    hits += t.hits[i];
+  }
+  CHECK(hits >= 10);
+  talus_world_destroy(world);
+}
+
+/* ---- random scenes --------------------------------------------------------------------------- */
+
+static uint64_t dice = 1;
+
+static double uniform(double lo, double hi) {
+  dice = dice * 6364136223846793005u + 1442695040888963407u;
+  return lo + (hi - lo) * (double)(dice >> 11) / 9007199254740992.0;
+}
+
+static double energy(talus_world *world) {
+  talus_report report;
+  CHECK_OK(talus_world_report(world, &report));
+  return report.kinetic_energy + report.potential_energy;
+}
+
+/* Bodies of all analytic kinds in a box, at speeds up to 10^4 m/s. */
+static void check_random_scene(uint64_t seed) {
+  dice = seed;
+  const double speed = pow(10, uniform(0, 4));
+  talus_world *world = make(uniform(0, 10), 0.1 / speed, -1);
+  const talus_material m = material(world, uniform(0, 1), uniform(0, 1));
+  const talus_shape kinds[] = {
+      shape(world, TALUS_SPHERE, 0.1, 0, 0),       shape(world, TALUS_BOX, 0.2, 0.1, 0.15),
+      shape(world, TALUS_CAPSULE, 0.05, 0.15, 0),  shape(world, TALUS_ELLIPSOID, 0.12, 0.08, 0.05),
+      shape(world, TALUS_CYLINDER, 0.08, 0.15, 0), shape(world, TALUS_CONE, 0.1, 0.2, 0)};
+  body(world, shape(world, TALUS_CONTAINER, 2, 2, 2), m, (talus_dvec3){0, 0, 0}, (talus_vec3){0},
+       (talus_vec3){0}, TALUS_FIXED);
+  for (int i = 0; i < 8; ++i)
+    body(world, kinds[(int)uniform(0, 6)], m,
+         (talus_dvec3){-0.5 + (i & 1), -0.5 + (i >> 1 & 1), -0.5 + (i >> 2 & 1)},
+         (talus_vec3){TL_R(uniform(-speed, speed)), TL_R(uniform(-speed, speed)),
+                      TL_R(uniform(-speed, speed))},
+         (talus_vec3){TL_R(uniform(-speed, speed)), TL_R(uniform(-speed, speed)), 1}, TALUS_FREE);
+  const double before = energy(world);
+  audit(world);
+  CHECK_MSG(talus_world_step(world, 5) == TALUS_OK, "seed %" PRIu64 ": %s", seed,
+            talus_last_error());
+  CHECK_MSG(energy(world) <= before + 1e-3 * fabs(before), "seed %" PRIu64 ": %g J became %g", seed,
+            before, energy(world));
+  talus_world_destroy(world);
+}
+
+TEST(random_scenes_are_clean_and_make_no_energy) {
+  const uint64_t scenes = getenv("TALUS_SOAK") ? 200 : 2;
+  for (uint64_t seed = 1; seed <= scenes; ++seed)
+    check_random_scene(seed);
+}
+
+TEST(bodies_that_overlap_at_the_start_are_named) {
+  for (int allowed = 0; allowed < 2; ++allowed) {
+    talus_world *world = make(0, 0.01, -1);
+    world->model.allows_overlap = (uint32_t)allowed;
+    const talus_material m = material(world, 0, 0);
+    const talus_shape ball = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+    const talus_body a = body(world, ball, m, (talus_dvec3){0, 0, 0}, (talus_vec3){0},
+                              (talus_vec3){0}, TALUS_FREE),
+                     b = body(world, ball, m, (talus_dvec3){0.19, 0, 0}, (talus_vec3){0},
+                              (talus_vec3){0}, TALUS_FREE);
+    const talus_status status = talus_world_step(world, 100);
+    CHECK(status == (allowed ? TALUS_OK : TALUS_ERROR_INVALID));
+    if (!allowed)
+      CHECK_MSG(strstr(talus_last_error(), "body 1 and body 2 overlap by 0.01 m"), "%s",
+                talus_last_error());
+    else
+      CHECK(info(world, b).position.x - info(world, a).position.x > 0.2);
+    talus_world_destroy(world);
+  }
+}
+
 TEST(settings_that_make_no_sense_are_refused) {
   talus_world_def def = talus_world_def_default();
   talus_world *world;

@@ -22,7 +22,7 @@ extern "C" {
 typedef struct talus_audit_def {
   const char *folder; /* the result folder of a run with `solve: ccp` or `impulse` */
   double tolerance;   /* m: overlap that is allowed. < 0: the solver's slop and 1e-6 of the smaller
-                         bounding radius; 0 with adaptive steps */
+                         bounding radius; with adaptive steps 0.01 of a halo */
   bool frames;        /* looks at output times alone, not at the paths between them */
   int threads;        /* 0: all cores */
   void (*progress)(void *context, const talus_progress *progress); /* a few times a second */

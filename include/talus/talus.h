@@ -512,6 +512,7 @@ typedef struct talus_world_def {
   double dt_min; /* s, adaptive: no step is shorter */
   double
       halo; /* m, adaptive: pairs nearer than this touch; < 0: 1e-4 of the mean bounding radius */
+  bool allow_overlap; /* adaptive: bodies may overlap at the start, and are parted on the way */
   talus_sleep_def sleep;
   talus_domain_def domain;
   uint32_t strict;   /* TALUS_STRICT_...: what a step may not do */

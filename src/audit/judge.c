@@ -27,9 +27,10 @@ static double slop_of(const tl_model *model) {
   return fmin(fall, 0.01 * least_radius(model));
 }
 
-/* Adaptive steps keep gaps: what is proven is that nothing overlaps at all. */
+/* Adaptive steps keep gaps: nothing overlaps, but for the rounding of bodies that begin to touch.
+ */
 static tl_paths_rule adaptive_rule(void) {
-  return (tl_paths_rule){.floor = {.halos = FINE_HALOS},
+  return (tl_paths_rule){.floor = {.halos = -FINE_HALOS},
                          .fine = {.halos = FINE_HALOS},
                          .goes_on = true,
                          .finds_depth = true};

@@ -69,10 +69,11 @@ typedef struct tl_model {
                   < 0: how much is chosen */
   talus_narrow_def narrow;
   talus_solve_def solve;
-  double margin;    /* < 0: from speed and dt */
-  uint32_t unswept; /* not 0: fast bodies are not looked for along their way */
-  double dt_min;    /* s: of adaptive steps */
-  double halo;      /* m, likewise: nearer than this is touching; < 0: by the size of bodies */
+  double margin;           /* < 0: from speed and dt */
+  uint32_t unswept;        /* not 0: fast bodies are not looked for along their way */
+  double dt_min;           /* s: of adaptive steps */
+  uint32_t allows_overlap; /* not 0: bodies of adaptive steps may overlap at the start */
+  double halo; /* m, likewise: nearer than this is touching; < 0: by the size of bodies */
   talus_sleep_def sleep;
   talus_domain_def domain;
   TL_ARRAY(tl_shape) shapes;

@@ -181,6 +181,7 @@ static const tl_column world_columns[] = {
     LATE_DOUBLE(struct talus_world, zone_work, zone_work, 9),
     LATE_U32(struct talus_world, unswept, model.unswept, 10),
     LATE_DOUBLE(struct talus_world, dt_min, model.dt_min, 10),
+    LATE_U32(struct talus_world, allows_overlap, model.allows_overlap, 10),
     LATE_DOUBLE(struct talus_world, halo, model.halo, 10),
     LATE_DOUBLE(struct talus_world, adaptive_longest, adaptive.longest, 10),
     LATE_DOUBLE(struct talus_world, adaptive_least, adaptive.least, 10),

@@ -59,6 +59,7 @@ static talus_world_def world_def(const talus_scene *scene) {
   def.dt_min = scene->step.min;
   def.halo = scene->contact.halo;
   def.sweep = scene->contact.sweep;
+  def.allow_overlap = scene->allow_overlap;
   def.strict = scene->strict;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
     def.sleep = (talus_sleep_def){scene->sleep.speed, scene->sleep.time};

@@ -415,6 +415,7 @@ struct talus_scene {
   tl_scene_broad broad;
   tl_scene_narrow narrow;
   tl_scene_contact contact;
+  bool allow_overlap; /* adaptive: at the start */
   tl_scene_sleep sleep;
   tl_scene_domain domain;
   tl_items materials, pairs, shapes, bodies, joints, ignore, emit, sinks, probes, zones, averages;

@@ -1,9 +1,11 @@
 /* Adaptive steps in a world: the grid they end on, how long the next one may be, what they did. */
+#include "step/paths.h"
 #include "world/world.h"
 
 #include <math.h>
 
-#define GROWTH 2 /* of one step over the one before, at most */
+#define ROUNDING 0.01 /* of a halo: overlap of bodies that were put to touch */
+#define GROWTH   2    /* of one step over the one before, at most */
 
 talus_status tl_adaptive_check(const talus_world_def *def) {
   if (def->step != TALUS_STEP_ADAPTIVE)
@@ -21,6 +23,28 @@ talus_status tl_adaptive_check(const talus_world_def *def) {
     return tl_fail(TALUS_ERROR_INVALID,
                    "halo is %g m; expected a positive length, or < 0: automatic", def->halo);
   return TALUS_OK;
+}
+
+talus_status tl_world_check_start(talus_world *world, const tl_crowd *crowd) {
+  const tl_model *model = &world->model;
+  talus_real *halos;
+  if (model->allows_overlap)
+    return TALUS_OK;
+  TL_TAKE(crowd->arena, model->bodies, &halos);
+  for (size_t i = 0; i < model->bodies; ++i)
+    halos[i] = tl_halo_of(model, i);
+  tl_crowd now = *crowd;
+  now.out = &world->state;
+  const tl_paths_rule rule = {.floor = {.halos = -ROUNDING}, .is_instant = true, .halos = halos};
+  tl_paths_report found;
+  TL_TRY(tl_step_check_paths(world->backend, &now, &rule, &found));
+  if (found.short_count == 0)
+    return TALUS_OK;
+  return tl_fail(TALUS_ERROR_INVALID,
+                 "%s and %s overlap by %.3g m at the start, and %zu pairs in all, which step: "
+                 "adaptive would have to pull apart; move them, or say `allow_overlap: true`",
+                 tl_world_describe(world, found.nearest.a),
+                 tl_world_describe(world, found.nearest.b), -found.least, found.short_count);
 }
 
 /* To the next time of the grid, unless that is too far; and then so that what is left is no crumb.

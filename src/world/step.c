@@ -394,6 +394,8 @@ static talus_status step_once(talus_world *world) {
   const bool is_adaptive = model->step == TALUS_STEP_ADAPTIVE;
   if (is_adaptive)
     tl_world_plan_adaptive(world, &crowd.t1, &crowd.dt);
+  if (is_adaptive && world->time == 0)
+    TL_TRY(tl_world_check_start(world, &crowd));
   const double planned = crowd.dt;
   if (is_springs)
     TL_TRY(tl_world_expect_bodies(world));

@@ -181,6 +181,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.unswept = !def->sweep;
   made->model.dt_min = def->dt_min;
   made->model.halo = def->halo;
+  made->model.allows_overlap = def->allow_overlap;
   made->model.sleep = def->sleep;
   made->model.domain = def->domain;
   made->strict = def->strict;

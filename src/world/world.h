@@ -310,9 +310,11 @@ void tl_world_note_left(talus_world *world, const uint8_t *remove);
 /* Sets all loads that have a course to what they are in the step from the world's time on. */
 talus_status tl_world_follow_courses(talus_world *world);
 
-/* Adaptive steps (world/adaptive.c): whether the settings make sense; where the next step should
+/* Adaptive steps (world/adaptive.c): whether the settings make sense; whether bodies overlap before
+ * the first step, which names both; where the next step should
  * end, and how long it then is; what a step of length dt did is added up. */
 talus_status tl_adaptive_check(const talus_world_def *def);
+talus_status tl_world_check_start(talus_world *world, const tl_crowd *crowd);
 void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt);
 void tl_world_note_adaptive(talus_world *world, const tl_crowd *crowd, double planned);
 /* Numbers of a row; whether the rows of a course make sense (`what` is whose it is). */
