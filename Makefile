@@ -22,7 +22,7 @@ $(PRESETS):
 
 # The picture and the film need Embree, libpng and ffmpeg; without them the rest is there all the same.
 demo:
-	@echo "make demo: about five minutes on two cores; on a bare system it downloads 234 MB of packages (0.9 GB installed)"
+	@echo "make demo: up to eight minutes on two cores; on a bare system it downloads 234 MB of packages (0.9 GB installed)"
 	@scripts/setup
 	@cmake --preset release
 	@cmake --build --preset release --target talus_command
@@ -40,7 +40,7 @@ demo:
 	@echo "  build/release/talus info demo.out --plot energy   a curve, here in the terminal"
 
 test:
-	@echo "make test: about 25 minutes on two cores, 5 GB of disk (build/); on a bare system it downloads 302 MB of packages (1.2 GB installed); JOBS=1 for one core"
+	@echo "make test: about 25 minutes on two cores, about 5 GB of disk (build/); on a bare system it downloads 302 MB of packages (1.2 GB installed); JOBS=1 for one core"
 	@scripts/setup test
 	@scripts/run-tests release single core asan-ubsan fuzz
 
