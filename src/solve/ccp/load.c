@@ -2,8 +2,8 @@
 #include "solve/ccp/ccp.h"
 #include "solve/ccp/visits.h"
 
-#define MOST_LAWS 256 /* pairs of materials that are looked at to find that all have one friction  \
-                       */
+/* Pairs of materials that are looked at to find whether all have one friction. */
+#define MOST_LAWS 256
 
 static void put_row(tl_ccp_pack *pack, uint32_t lane, const tl_ccp_row *row) {
   tl_ccp_put_lane(&pack->normal, lane, row->normal);
