@@ -27,7 +27,7 @@ int cli_exit_code_of(const char *why);
 /* argv[0] is the command's own name. */
 typedef int cli_command_fn(int argc, char **argv);
 cli_command_fn cli_run, cli_check, cli_scenes, cli_info, cli_render, cli_field, cli_contacts,
-    cli_shape, cli_sweep, cli_bench;
+    cli_shape, cli_sweep, cli_audit, cli_bench;
 
 /* Calls `handler` for Ctrl-C, SIGTERM and SIGHUP, unless they are ignored (nohup). once: a second
  * one finds the default handler and kills. */

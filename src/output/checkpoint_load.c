@@ -171,6 +171,9 @@ static talus_status check_settings(const talus_world *world) {
                                .narrow = model->narrow,
                                .solve = model->solve,
                                .margin = model->margin,
+                               .sweep = model->unswept == 0,
+                               .dt_min = model->dt_min,
+                               .halo = model->halo,
                                .sleep = model->sleep,
                                .domain = model->domain,
                                .strict = world->strict};

@@ -56,6 +56,9 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .shell = (talus_shell)scene->solve.shell,
                                 .response = (talus_response)scene->solve.response};
   def.margin = scene->contact.margin;
+  def.dt_min = scene->step.min;
+  def.halo = scene->contact.halo;
+  def.sweep = scene->contact.sweep;
   def.strict = scene->strict;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
     def.sleep = (talus_sleep_def){scene->sleep.speed, scene->sleep.time};

@@ -30,7 +30,8 @@ typedef struct tl_scene_until {
 typedef struct tl_scene_step {
   tl_object object;
   int kind;
-  double dt;
+  double dt;       /* adaptive: of the grid that steps end on; chosen (check.c) */
+  double max, min; /* adaptive */
   uint64_t substeps;
 } tl_scene_step;
 
@@ -62,7 +63,8 @@ typedef struct tl_scene_narrow {
 
 typedef struct tl_scene_contact {
   tl_object object;
-  double margin;
+  double margin, halo;
+  bool sweep;
 } tl_scene_contact;
 
 typedef struct tl_scene_sleep {

@@ -270,9 +270,19 @@ talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
   return TALUS_OK;
 }
 
+/* Adaptive steps keep surfaces half a halo apart: from there on gaps are measured. */
+static void take_halos_off(const tl_crowd *crowd, tl_contacts *contacts) {
+  for (size_t i = 0; i < contacts->count; ++i) {
+    tl_contact *c = &contacts->data[i];
+    c->gap -= TL_R(0.5) * (tl_halo_of(crowd->model, c->a) + tl_halo_of(crowd->model, c->b));
+  }
+}
+
 static talus_status step_from(const tl_backend *backend, const tl_crowd *crowd,
                               tl_step_report *report) {
   TL_TRY(tl_step_find_contacts(backend, crowd, report));
+  if (crowd->model->step == TALUS_STEP_ADAPTIVE)
+    take_halos_off(crowd, crowd->contacts_after);
   TL_GO_ON(crowd->cancel);
   if (crowd->model->substeps > 1)
     TL_TRY(tl_substeps_run(backend, crowd, report));
@@ -289,7 +299,7 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
   if (model->solve.kind == TALUS_SOLVE_ELASTIC &&
       (model->step == TALUS_STEP_EVENT || model->solve.shell == TALUS_SHELL_SOFT))
     return tl_step_event(crowd, report);
-  *report = (tl_step_report){.culprit = TL_NONE};
+  *report = (tl_step_report){.culprit = TL_NONE, .partner = TL_NONE};
   const tl_state in = begin_sleep(crowd);
   tl_crowd from = *crowd;
   from.in = &in;

@@ -22,7 +22,7 @@ static double wrap(double x, double lo, double hi) {
   return wrapped < hi ? wrapped : lo; /* x a hair below lo can round up to hi */
 }
 
-static talus_dvec3 wrapped(const talus_domain_def *domain, talus_dvec3 x) {
+talus_dvec3 tl_step_wrap(const talus_domain_def *domain, talus_dvec3 x) {
   if (domain->periodic[0])
     x.x = wrap(x.x, domain->box.lo.x, domain->box.hi.x);
   if (domain->periodic[1])
@@ -82,7 +82,7 @@ static void move_free(const tl_crowd *crowd, uint32_t slot, talus_vec3 v, talus_
     turn_by(shift->spin, h, tl_body_shape(model, slot)->isotropic, &q, &w);
   }
   if (model->domain.enabled)
-    x = wrapped(&model->domain, x);
+    x = tl_step_wrap(&model->domain, x);
   crowd->out->position[slot] = x;
   crowd->out->rotation[slot] = q;
   crowd->out->velocity[slot] = v;

@@ -8,6 +8,7 @@
  *
  * With -fmad=false both sides round alike: what IEEE 754 leaves open is ours (base/trig.h). */
 #include "kernels/aabb.h"
+#include "kernels/advance.h"
 #include "kernels/bias.h"
 #include "kernels/ccp.h"
 #include "kernels/collide_box.h"
@@ -25,6 +26,7 @@
 #include "kernels/morton.h"
 #include "kernels/motion.h"
 #include "kernels/nearest.h"
+#include "kernels/path.h"
 #include "kernels/penalty.h"
 #include "kernels/revolved_edge.h"
 #include "kernels/rolling.h"
@@ -263,6 +265,24 @@ TL_FN void probe_motion(uint64_t *r, tape *t) {
   talus_vec3 velocity, spin;
   tl_motion_way(x, q, &term, 1, values, time, time + 0.01, 0.01, &velocity, &spin);
   put3(t, velocity), put3(t, spin);
+}
+
+TL_FN void probe_path(uint64_t *r, tape *t) {
+  tl_path path;
+  path.position = draw_d(r), path.velocity = draw_d(r), path.acceleration = draw_d(r);
+  path.rotation = tl_dquat_widen(draw_q(r)), path.spin = tl_dscale(draw_d(r), 20);
+  const double h = draw_in(r, 0.01, 1);
+  const tl_dquat after = tl_path_rotation(&path, h);
+  put_d(t, tl_path_position(&path, h)), put_q(t, tl_dquat_narrow(after));
+  put_d(t, tl_path_spin(path.rotation, after, path.spin, h));
+  put(t, tl_path_bulge(&path, 0.5, h));
+  tl_path_fly(&path, draw_d(r), h), put_d(t, tl_path_position(&path, h));
+}
+
+TL_FN void probe_advance(uint64_t *r, tape *t) {
+  const double room = draw_in(r, 0, 1), after = draw(r), rate = draw(r), bend = draw_in(r, 0, 9);
+  put(t, tl_advance_from_one(room, rate, bend));
+  put(t, tl_advance_from_two(room, after, bend, 0.5));
 }
 
 /* ---- contacts -------------------------------------------------------------------------------- */
@@ -849,7 +869,7 @@ TL_FN void probe_revolved_edge(uint64_t *r, tape *t) {
   X(collide_box_box) X(tube) X(patch) X(superellipsoid) X(convex) X(gjk) X(epa) X(convex_solve)    \
   X(convex_prove) X(collide_convex) X(ellipsoid) X(ellipsoid_lanes) X(ellipsoid_chm)               \
   X(ellipsoid_opm) X(ellipsoid_careful) X(collide_ellipsoid) X(triangle) X(triangle_lanes)         \
-  X(elastic) X(nearest) X(revolved) X(revolved_edge)
+  X(elastic) X(nearest) X(revolved) X(revolved_edge) X(path) X(advance)
 
 #define NAME(name) #name,
 const char *const names[] = {PROBES(NAME)};
