@@ -55,8 +55,8 @@ static bool refuse_file(bodies_source *in, FILE *file) {
   return refuse(in, "%s: %s", in->path, strerror(error));
 }
 
-/* Bytes that a table may have. It is read as a whole, and its bodies take as much again: a larger
- * one would take the machine's memory before anything could be said about it. */
+/* Largest size of a table. It is read as a whole, and its bodies need as much memory again: a
+ * larger one would use all memory before a message could be given. */
 static size_t most_bytes(void) {
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 : (size_t)1 << 32;

@@ -1,4 +1,4 @@
-/* talus: the command. Each command has its own file; this one tells them apart. */
+/* The command `talus`. Each subcommand has its own file; this one selects it. */
 #include "cli.h"
 
 #include <talus/detect.h>
@@ -25,6 +25,7 @@ static const struct {
     {"contacts", cli_contacts, "finds the contacts of the bodies in a table, without a simulation"},
     {"shape", cli_shape, "volume, inertia and bounds of a mesh file or of a scene's shapes"},
     {"sweep", cli_sweep, "many runs of a scene with varied keys, into one table"},
+    {"audit", cli_audit, "proves that no bodies of a run passed through each other"},
     {"bench", cli_bench, "repeats the published measurements on this machine"},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)

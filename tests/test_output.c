@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x7e97b16dec6e47df)
+#define LAYOUT UINT64_C(0xda9d7d8ba04187cf)
 
 /* ---- equality -------------------------------------------------------------------------------- */
 

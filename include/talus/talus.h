@@ -508,6 +508,10 @@ typedef struct talus_world_def {
   talus_narrow_def narrow;
   talus_solve_def solve;
   double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */
+  bool sweep;    /* what goes further than its inner radius in a step is looked for along its way */
+  double dt_min; /* s, adaptive: no step is shorter */
+  double
+      halo; /* m, adaptive: pairs nearer than this touch; < 0: 1e-4 of the mean bounding radius */
   talus_sleep_def sleep;
   talus_domain_def domain;
   uint32_t strict;   /* TALUS_STRICT_...: what a step may not do */
@@ -516,10 +520,10 @@ typedef struct talus_world_def {
   void *log_context;
 } talus_world_def;
 
-/* gravity (0, 0, -9.81), dt 1 ms, substeps 1, broad auto, narrow newton, ccp with ncp friction, 50
- * sweeps, automatic tolerance, warm start, recovery, islands (penalty: linear, tangential 2/7,
- * reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), no sleep (but sleep.time is 0.5 s), no
- * domain, nothing strict. */
+/* gravity (0, 0, -9.81), dt 1 ms, substeps 1, dt_min 10 ns, broad auto, narrow newton, ccp with ncp
+ * friction, 50 sweeps, automatic tolerance, warm start, recovery, islands (penalty: linear,
+ * tangential 2/7, reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), no sleep (but
+ * sleep.time is 0.5 s), no domain, nothing strict. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;
@@ -725,6 +729,11 @@ typedef struct talus_report {
   uint64_t hasty;     /* steps of the hard shell that were too long for the bodies' speed */
   double zone_energy; /* J: potential of the forces of zones at the end of the last step */
   double zone_work;   /* J, sum since the world was made: what zones gave to free bodies */
+  /* Adaptive. s: the shortest step since the last line of history.csv, or all; sums since the world
+   * was made: pairs that were followed along their paths, steps that were cut short; uids of the
+   * last pair that cut one (0: none). */
+  double dt_least;
+  uint64_t swept, short_steps, short_a, short_b;
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

@@ -107,8 +107,11 @@ typedef enum talus_response {
 /* How time advances. */
 typedef enum talus_step_kind {
   TALUS_STEP_FIXED, /* every body by dt */
-  TALUS_STEP_EVENT  /* from collision to collision, exact also under gravity; dt is the grid on
+  TALUS_STEP_EVENT, /* from collision to collision, exact also under gravity; dt is the grid on
                        which the state can be read. Only with TALUS_SOLVE_ELASTIC */
+  /* dt in as many steps as it takes for no two bodies to pass through each other; bodies that
+   * nothing touches fly along exact parabolas. With TALUS_SOLVE_CCP and TALUS_SOLVE_IMPULSE */
+  TALUS_STEP_ADAPTIVE
 } talus_step_kind;
 
 /* Sides of a container that `open` leaves out. */

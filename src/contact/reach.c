@@ -11,7 +11,7 @@
 
 bool tl_reach_is_on(const tl_model *model) {
   return model->solve.kind != TALUS_SOLVE_PENALTY && model->solve.kind != TALUS_SOLVE_ELASTIC &&
-         model->margin < 0;
+         model->margin < 0 && model->step != TALUS_STEP_ADAPTIVE;
 }
 
 /* How far a body's farthest point leaves the straight line of its velocity for being turned. */

@@ -27,11 +27,13 @@ typedef struct tl_crowd {
   struct tl_contacts *contacts_after;        /* of this one */
   const struct tl_joints *joints;            /* as the last step left them; may be NULL: none */
   struct tl_joint_state *joints_after;       /* what this step makes of them, by row */
-  bool sleeps;     /* who is slow may fall asleep, and wake: in the world's own crowd alone */
-  tl_arena *arena; /* scratch */
+  bool is_shortest; /* adaptive: it cannot be shortened, so that all that may meet in it touches */
+  bool sleeps;      /* who is slow may fall asleep, and wake: in the world's own crowd alone */
+  tl_arena *arena;  /* scratch */
 
   /* Memory: caches that change time, never bits; all may be NULL. */
   struct tl_broad_cache *broad_cache; /* candidates that are kept from step to step */
+  struct tl_kept_axes *kept_axes;     /* of pairs that missed (narrow/kept.h) */
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
   struct tl_residency *where; /* rows may live elsewhere (residency.h); NULL: all are here */

@@ -69,7 +69,10 @@ typedef struct tl_model {
                   < 0: how much is chosen */
   talus_narrow_def narrow;
   talus_solve_def solve;
-  double margin; /* < 0: from speed and dt */
+  double margin;    /* < 0: from speed and dt */
+  uint32_t unswept; /* not 0: fast bodies are not looked for along their way */
+  double dt_min;    /* s: of adaptive steps */
+  double halo;      /* m, likewise: nearer than this is touching; < 0: by the size of bodies */
   talus_sleep_def sleep;
   talus_domain_def domain;
   TL_ARRAY(tl_shape) shapes;
@@ -124,6 +127,16 @@ static inline talus_real tl_bond_reach(const tl_model *model, size_t a, size_t b
   if (!tl_body_shape(model, b)->bounded)
     return tl_bond_reach_of(model, a);
   return tl_min(tl_bond_reach_of(model, a), tl_bond_reach_of(model, b));
+}
+
+/* Adaptive steps: a body's part of the distance at which a pair touches, m; 0 for an unbounded
+ * one. The distance is the sum of two parts. */
+#define TL_HALO_SIZES 1e-4
+static inline talus_real tl_halo_of(const tl_model *model, size_t slot) {
+  if (model->halo >= 0)
+    return TL_R(0.5 * model->halo);
+  return TL_R(0.5 * TL_HALO_SIZES) * tl_body_shape(model, slot)->radius *
+         model->property.scale[slot];
 }
 
 /* Radius of curvature that contacts are given on a body, m; 0: flat. A sphere's own, that of the

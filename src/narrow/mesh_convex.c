@@ -192,7 +192,8 @@ static void meet_edge(convex_job *job, uint32_t edge) {
                        .frame = frame_along(along),
                        .scale = 1};
   tl_point found[TL_MANIFOLD_MAX];
-  const int count = tl_collide_convex(&job->body, &segment, NULL, job->margin, found);
+  talus_dvec3 parting;
+  const int count = tl_collide_convex(&job->body, &segment, NULL, job->margin, found, &parting);
   for (int i = 0; i < count; ++i) {
     const talus_dvec3 n = tl_dunit(
         tl_dvec3((double)found[i].normal.x, (double)found[i].normal.y, (double)found[i].normal.z));

@@ -29,6 +29,9 @@ typedef struct pair_block {
   size_t target;                       /* of its contacts within the set */
   const tl_pair *no_entry;             /* first pair without an entry in the table, or NULL */
   uint64_t look[PAIRS_PER_BLOCK / 64]; /* pairs that may meet */
+  size_t searched;                     /* pairs that keep an axis if they miss */
+  size_t kept_begin, kept_count;       /* axes of those that missed, within the scratch */
+  size_t kept_target;                  /* within the list */
   bool spheres;                        /* these are all of spheres, and meet: `room` of them */
   bool starts;                         /* a batch */
 } pair_block;
@@ -46,6 +49,9 @@ typedef struct work {
   tl_ell_finder ellipsoids;
   tl_sphere_row *spheres;    /* by slot, or NULL */
   const tl_contacts *before; /* whose normals are guesses, or NULL */
+  bool searches;             /* some pairs may have memory */
+  tl_kept_axes *kept;        /* or NULL */
+  tl_kept_axis *kept_scratch;
   const tl_sphere_loops *loops;
   tl_swept swept;
   tl_sphere_way way;
@@ -61,29 +67,38 @@ static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) 
 
 /* ---- one pair ------------------------------------------------------------------------------- */
 
-static int search_with_guess(const tl_ordered *p, const tl_contact *guess, tl_point *points) {
-  const double sign = p->swapped ? -1 : 1;
-  const talus_vec3 n = guess->normal;
-  /* A unit vector in float is one to 1e-7 only. */
-  const talus_dvec3 normal =
-      tl_dunit(tl_dvec3(sign * (double)n.x, sign * (double)n.y, sign * (double)n.z));
-  return tl_narrow_convex(&p->first, &p->second, &normal, p->margin, points);
-}
-
-static size_t find_by_table(const work *job, const tl_pair *pair, const tl_contact *guess,
-                            tl_contact *out) {
-  const tl_ordered p = tl_order_pair(&job->scope, pair);
-  tl_point points[TL_NARROW_MAX_POINTS];
-  tl_narrow_fn *const find = tl_narrow_table[p.first.shape->kind][p.second.shape->kind];
-  const int count =
-      guess ? search_with_guess(&p, guess, points) : find(&p.first, &p.second, p.margin, points);
-  if (p.swapped)
+static size_t write_points(const tl_pair *pair, const tl_ordered *p, tl_point *points, int count,
+                           tl_contact *out) {
+  if (p->swapped)
     tl_narrow_swap(points, count);
   for (int i = 0; i < count; ++i)
-    tl_order_write(pair, p.origin, &points[i], &out[i]);
+    tl_order_write(pair, p->origin, &points[i], &out[i]);
   return (size_t)count;
 }
 
+/* A pair that keeps axes, with the contact of the last step whose normal is a guess, or NULL. */
+static size_t search_pair(const work *job, const tl_pair *pair, const tl_contact *guess,
+                          tl_contact *out, talus_dvec3 *parting) {
+  const tl_ordered p = tl_order_pair(&job->scope, pair);
+  const double sign = p.swapped ? -1 : 1;
+  tl_point points[TL_NARROW_MAX_POINTS];
+  talus_dvec3 normal;
+  if (guess) { /* A unit vector in float is one to 1e-7 only. */
+    const talus_vec3 n = guess->normal;
+    normal = tl_dunit(tl_dvec3(sign * (double)n.x, sign * (double)n.y, sign * (double)n.z));
+  }
+  const int count =
+      tl_narrow_search(&p.first, &p.second, guess ? &normal : NULL, p.margin, points, parting);
+  *parting = tl_dscale(*parting, sign);
+  return write_points(pair, &p, points, count, out);
+}
+
+static size_t find_by_table(const work *job, const tl_pair *pair, tl_contact *out) {
+  const tl_ordered p = tl_order_pair(&job->scope, pair);
+  tl_point points[TL_NARROW_MAX_POINTS];
+  tl_narrow_fn *const find = tl_narrow_table[p.first.shape->kind][p.second.shape->kind];
+  return write_points(pair, &p, points, find(&p.first, &p.second, p.margin, points), out);
+}
 /* Whether a sphere is far from every wall of a container: most are, and are done with here. */
 static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, talus_real margin) {
   const tl_shape *walls = tl_body_shape(job->model, container);
@@ -113,9 +128,7 @@ static bool is_within_walls(const work *job, const tl_pair *pair) {
   return false;
 }
 
-/* `guess`: may be NULL. */
-static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_contact *guess,
-                           tl_contact *out) {
+static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out) {
   const tl_model *model = job->model;
   const tl_shape *shape_a = tl_body_shape(model, pair->a), *shape_b = tl_body_shape(model, pair->b);
   const tl_parts_pair *known = job->parts.count > 0 ? tl_parts_of(&job->parts, pair) : NULL;
@@ -124,7 +137,7 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_contac
     return known->count;
   }
   if (shape_a->kind != TALUS_SPHERE || shape_b->kind != TALUS_SPHERE)
-    return find_by_table(job, pair, guess, out);
+    return find_by_table(job, pair, out);
   /* Very many in most scenes, without the table. */
   const talus_real margin = job->margins[pair->a] + job->margins[pair->b];
   const talus_dvec3 *position = job->crowd->in->position;
@@ -150,6 +163,7 @@ static size_t room_of(const work *job, pair_block *block, const tl_pair *pair) {
   if (known)
     return known->count;
   const int room = tl_narrow_capacity(a, b);
+  block->searched += job->kept && tl_narrow_keeps_axis(a, b);
   if (room == 0 && !block->no_entry)
     block->no_entry = pair;
   return (size_t)room;
@@ -181,7 +195,7 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
     pair_block *block = &job->blocks[i];
     size_t count;
     const tl_pair *pairs = block_pairs(job, i, &count);
-    block->room = 0;
+    block->room = block->searched = 0;
     block->no_entry = NULL;
     block->spheres = job->spheres != NULL;
     for (size_t k = 0; k < count && !tl_cancel_look(job->crowd->cancel); k += 64)
@@ -200,23 +214,58 @@ static size_t list_looks(const work *job, size_t block, tl_pair list[PAIRS_PER_B
   return n;
 }
 
-/* As the pair is left by its motion within the step. */
-static size_t find_on_way(const work *job, const tl_pair *pair, const tl_contact *guess,
-                          tl_contact *out) {
-  return tl_swept_pair(&job->swept, out, find_in_pair(job, pair, guess, out));
+/* A block on its way through what the last step left, in the order of its pairs. */
+typedef struct recall {
+  size_t contact, axis; /* cursors */
+  tl_kept_axis *kept;   /* axes of this step */
+  size_t count;
+} recall;
+
+static recall recall_from(const work *job, const pair_block *block, tl_pair first) {
+  recall r = {0};
+  if (job->before)
+    r.contact = tl_history_find(job->before, first);
+  if (job->kept) {
+    r.axis = tl_kept_find(&job->kept->before, first);
+    r.kept = job->kept_scratch + block->kept_begin;
+  }
+  return r;
 }
 
-/* The first of a pair's contacts stands for all: one normal is theirs. */
-static const tl_contact *guess_of(const work *job, const tl_pair *pair, size_t *cursor) {
-  if (!job->before || !tl_narrow_takes_guess(tl_body_shape(job->model, pair->a)->kind,
-                                             tl_body_shape(job->model, pair->b)->kind))
-    return NULL;
-  return tl_history_next(job->before, *pair, cursor);
+/* The first of a pair's last contacts stands for all: one normal is theirs. A pair that had none
+ * may have an axis; one that has none now keeps an axis. */
+static size_t search_with_memory(const work *job, const tl_pair *pair, recall *r, tl_contact *out) {
+  const tl_contact *guess = job->before ? tl_history_next(job->before, *pair, &r->contact) : NULL;
+  const tl_kept_axis *last =
+      job->kept && !guess ? tl_kept_next(&job->kept->before, *pair, &r->axis) : NULL;
+  if (last) {
+    r->kept[r->count] = *last;
+    if (tl_kept_parts(job->crowd, job->margins[pair->a] + job->margins[pair->b],
+                      &r->kept[r->count])) {
+      r->count++;
+      return 0;
+    }
+  }
+  talus_dvec3 parting;
+  const size_t count = search_pair(job, pair, guess, out, &parting);
+  if (count == 0 && job->kept)
+    r->kept[r->count++] = tl_kept_make(*pair, parting);
+  return count;
+}
+
+/* As the pair is left by its motion within the step. */
+static size_t find_on_way(const work *job, const tl_pair *pair, recall *r, tl_contact *out) {
+  const bool searched =
+      job->searches && tl_narrow_keeps_axis(tl_body_shape(job->model, pair->a)->kind,
+                                            tl_body_shape(job->model, pair->b)->kind);
+  const size_t count =
+      searched ? search_with_memory(job, pair, r, out) : find_in_pair(job, pair, out);
+  return tl_swept_pair(&job->swept, out, count);
 }
 
 /* Pairs of ellipsoids go through the lanes together; contacts come out in the order of the pairs.
  */
-static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, size_t *cursor,
+static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, recall *r,
                           tl_contact *out) {
   uint8_t hits[TL_ELL_BATCH];
   tl_point points[TL_ELL_BATCH];
@@ -224,7 +273,7 @@ static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, s
   tl_ell_find(&job->ellipsoids, pairs, count, hits, points);
   for (size_t k = 0; k < count; ++k) {
     if (hits[k] == TL_ELL_OTHER)
-      found += find_on_way(job, &pairs[k], guess_of(job, &pairs[k], cursor), out + found);
+      found += find_on_way(job, &pairs[k], r, out + found);
     if (hits[k] == TL_ELL_OTHER || !hits[k])
       continue;
     tl_order_write(&pairs[k], job->crowd->in->position[pairs[k].a], &points[k], &out[found]);
@@ -241,24 +290,28 @@ static void find_in_blocks(void *context, size_t begin, size_t end) {
     if (tl_cancel_look(job->crowd->cancel))
       return;
     block->count = block->room;
+    block->kept_count = 0;
     if (block->spheres)
       continue; /* written where they go */
     const size_t count = list_looks(job, i, pairs);
     size_t found = 0;
     tl_contact *out = job->scratch + block->begin;
-    size_t cursor = job->before && count > 0 ? tl_history_find(job->before, pairs[0]) : 0;
+    recall r = {0};
+    if (count > 0)
+      r = recall_from(job, block, pairs[0]);
     if (job->ellipsoids.rows) {
       for (size_t k = 0; k < count; k += TL_ELL_BATCH) {
         const size_t left = count - k;
-        found += find_in_run(job, pairs + k, left < TL_ELL_BATCH ? left : TL_ELL_BATCH, &cursor,
-                             out + found);
+        found +=
+            find_in_run(job, pairs + k, left < TL_ELL_BATCH ? left : TL_ELL_BATCH, &r, out + found);
       }
     } else {
       for (size_t k = 0; k < count; ++k)
-        found += find_on_way(job, &pairs[k], guess_of(job, &pairs[k], &cursor), out + found);
+        found += find_on_way(job, &pairs[k], &r, out + found);
     }
-    TL_ASSERT(found <= block->room);
+    TL_ASSERT(found <= block->room && r.count <= block->searched);
     block->count = found;
+    block->kept_count = r.count;
   }
 }
 
@@ -275,6 +328,9 @@ static void append_blocks(void *context, size_t begin, size_t end) {
   tl_pair pairs[PAIRS_PER_BLOCK];
   for (size_t i = job->first + begin; i < job->first + end; ++i) {
     const pair_block *block = &job->blocks[i];
+    if (block->kept_count > 0)
+      memcpy(job->kept->after.data + block->kept_target, job->kept_scratch + block->kept_begin,
+             block->kept_count * sizeof *job->kept_scratch);
     if (block->count == 0)
       continue;
     if (block->spheres)
@@ -303,10 +359,10 @@ static talus_status refuse(const tl_model *model, const tl_pair *pair) {
                  (unsigned long long)model->property.uid[pair->b]);
 }
 
-/* Where each block writes; *most is the room of the largest batch. */
-static talus_status plan_batches(const work *job, size_t *most) {
-  size_t used = 0;
-  *most = 0;
+/* Where each block writes; *most and *most_kept are the room of the largest batch. */
+static talus_status plan_batches(const work *job, size_t *most, size_t *most_kept) {
+  size_t used = 0, kept = 0;
+  *most = *most_kept = 0;
   for (size_t i = 0; i < job->block_count; ++i) {
     pair_block *block = &job->blocks[i];
     if (block->no_entry)
@@ -314,12 +370,27 @@ static talus_status plan_batches(const work *job, size_t *most) {
     const size_t room = block->spheres ? 0 : block->room;
     block->starts = i == 0 || used + room > ROOM_OF_BATCH;
     if (block->starts)
-      used = 0;
+      used = kept = 0;
     block->begin = used;
+    block->kept_begin = kept;
     used += room;
+    kept += block->searched;
     *most = used > *most ? used : *most;
+    *most_kept = kept > *most_kept ? kept : *most_kept;
   }
   return TALUS_OK;
+}
+
+/* Room for the axes of a batch behind those that are kept already. */
+static talus_status lay_kept(const work *job, size_t blocks) {
+  if (!job->kept)
+    return TALUS_OK;
+  size_t total = job->kept->after.count;
+  for (size_t i = job->first; i < job->first + blocks; ++i) {
+    job->blocks[i].kept_target = total;
+    total += job->blocks[i].kept_count;
+  }
+  return tl_array_resize(&job->kept->after, total);
 }
 
 /* The blocks from job->first on that share the scratch. */
@@ -333,6 +404,7 @@ static talus_status run_batch(work *job, size_t blocks, tl_contacts *contacts) {
     total += job->blocks[i].count;
   }
   TL_TRY(tl_array_reserve(contacts, total));
+  TL_TRY(lay_kept(job, blocks));
   job->contacts = contacts->data;
   tl_for(par, blocks, GRAIN, append_blocks, job);
   contacts->count = total;
@@ -347,10 +419,11 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   TL_TRY(tl_parts_find(&job->scope, job->pairs, &job->parts));
   TL_GO_ON(job->crowd->cancel);
   tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
-  size_t most;
-  TL_TRY(plan_batches(job, &most));
+  size_t most, most_kept;
+  TL_TRY(plan_batches(job, &most, &most_kept));
   TL_TRY(tl_ell_prepare(&job->ellipsoids));
   TL_TAKE(arena, most, &job->scratch);
+  TL_TAKE(arena, most_kept, &job->kept_scratch);
   while (job->first < job->block_count) {
     size_t end = job->first + 1;
     while (end < job->block_count && !job->blocks[end].starts)
@@ -372,7 +445,7 @@ bool tl_narrow_meets(const tl_crowd *crowd, const tl_pair *pair, const talus_rea
   if (tl_narrow_capacity(a, b) == 0)
     return false;
   if (!tl_has_clump(a, b))
-    return find_in_pair(&job, pair, NULL, found) > 0;
+    return find_in_pair(&job, pair, found) > 0;
   const tl_ordered p = tl_order_pair(&scope, pair);
   return tl_clump_meets(&p.first, &p.second, p.margin);
 }
@@ -388,20 +461,29 @@ talus_status tl_narrow_add_contacts(const tl_crowd *crowd, const tl_pairs *pairs
   const tl_model *model = crowd->model;
   if (pairs->count == 0)
     return TALUS_OK;
+  const bool searches = tl_narrow_uses_axes(model);
+  tl_kept_axes *kept = searches ? crowd->kept_axes : NULL;
   work job = {
       .model = model,
       .crowd = crowd,
       .pairs = pairs,
       .margins = margins,
-      .before =
-          crowd->contacts_before && tl_narrow_uses_guesses(model) ? crowd->contacts_before : NULL,
+      .before = tl_narrow_uses_guesses(model) ? crowd->contacts_before : NULL,
+      .searches = searches,
+      .kept = kept,
       .loops = tl_spheres_loops(),
       .swept = {.model = model, .crowd = crowd, .margins = margins},
-      .scope = {.model = model, .crowd = crowd, .margins = margins},
       .way = {.h = tl_swept_is_on(model, crowd) ? crowd->dt : 0, .takes_slow = model->margin >= 0},
+      .scope = {.model = model, .crowd = crowd, .margins = margins},
       .ellipsoids = {.model = model, .crowd = crowd, .margins = margins}};
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  if (kept)
+    kept->after.count = 0;
   const talus_status status = run_batches(&job, contacts);
+  if (kept && status == TALUS_OK) {
+    const tl_kept_list before = kept->before;
+    kept->before = kept->after, kept->after = before;
+  }
   tl_arena_release(crowd->arena, mark);
   return status;
 }

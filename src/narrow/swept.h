@@ -22,10 +22,11 @@ typedef struct tl_swept {
  * bounding radius, are left as they are to the bit. */
 size_t tl_swept_pair(const tl_swept *swept, tl_contact *found, size_t count);
 
-/* Whether any pair is: not those of springs and hard spheres, nor without a step. */
+/* Whether any pair is: not those of springs and hard spheres, nor without a step, nor where the
+ * scene does not want it or steps are adaptive and have no such pairs. */
 static inline bool tl_swept_is_on(const tl_model *model, const tl_crowd *crowd) {
   return model->solve.kind != TALUS_SOLVE_PENALTY && model->solve.kind != TALUS_SOLVE_ELASTIC &&
-         crowd->dt > 0;
+         model->step != TALUS_STEP_ADAPTIVE && !model->unswept && crowd->dt > 0;
 }
 
 #define TL_SWEPT_FAR 0.02

@@ -179,6 +179,17 @@ static const tl_column world_columns[] = {
     LATE_U64(struct talus_world, last_outside, last.solve.outside, 8),
     LATE_DOUBLE(struct talus_world, zone_energy, zone_energy, 9),
     LATE_DOUBLE(struct talus_world, zone_work, zone_work, 9),
+    LATE_U32(struct talus_world, unswept, model.unswept, 10),
+    LATE_DOUBLE(struct talus_world, dt_min, model.dt_min, 10),
+    LATE_DOUBLE(struct talus_world, halo, model.halo, 10),
+    LATE_DOUBLE(struct talus_world, adaptive_longest, adaptive.longest, 10),
+    LATE_DOUBLE(struct talus_world, adaptive_least, adaptive.least, 10),
+    LATE_U64(struct talus_world, last_swept, last.swept, 10),
+    LATE_U32(struct talus_world, last_cut_by, last.cut_by, 10),
+    LATE_U32(struct talus_world, last_partner, last.partner, 10),
+    LATE_U64(struct talus_world, adaptive_swept, adaptive.swept, 10),
+    LATE_U64(struct talus_world, adaptive_cut, adaptive.cut, 10),
+    LATE_U64(struct talus_world, adaptive_cut_by, adaptive.cut_by, 10),
 };
 TABLE(struct talus_world, world);
 

@@ -14,12 +14,12 @@
   "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work,"               \
   "joint_force,joint_torque,overlap_max,overlap_share,sunk,made_energy,energy_corrections,"        \
   "unconverged,spring_energy,joint_work,collisions,outside,emitted,removed,"                       \
-  "zone_energy,zone_work\n"
+  "zone_energy,zone_work,dt_least,swept,short_steps\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
-/* Wall times of the last line. What was spent between that line and the checkpoint is forgotten:
- * it would make two checkpoints of the same state differ. */
+/* Wall times of the last line. Time between that line and the checkpoint is not counted: otherwise
+ * two checkpoints of the same state would differ. */
 static talus_status read_walls(tl_run *run) {
   char line[1024];
   TL_TRY(tl_lines_last(&run->history, line, sizeof line));
@@ -146,7 +146,10 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, zones[i]);
   }
-  tl_text_add(text, "\n");
+  tl_text_add_bytes(text, ",", 1);
+  tl_text_add_number(text, r->dt_least);
+  tl_text_add(text, ",%llu,%llu\n", (unsigned long long)r->swept,
+              (unsigned long long)r->short_steps);
 }
 
 talus_status tl_run_history_add(tl_run *run) {
@@ -161,6 +164,7 @@ talus_status tl_run_history_add(tl_run *run) {
     status = tl_lines_add(&run->history, text.data, text.count);
   tl_text_drop(&text);
   run->worst = (tl_run_worst){0};
+  run->world->adaptive.least = 0;
   return status;
 }
 

@@ -56,6 +56,9 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .shell = (talus_shell)scene->solve.shell,
                                 .response = (talus_response)scene->solve.response};
   def.margin = scene->contact.margin;
+  def.dt_min = scene->step.min;
+  def.halo = scene->contact.halo;
+  def.sweep = scene->contact.sweep;
   def.strict = scene->strict;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
     def.sleep = (talus_sleep_def){scene->sleep.speed, scene->sleep.time};
@@ -110,7 +113,7 @@ static talus_status add_materials(tl_builder *b) {
   return TALUS_OK;
 }
 
-/* A material that was to change what bodies of another run are of must not be misspelt. */
+/* A material that is meant to replace one of another run must not be misspelt. */
 static talus_status check_borrowed(tl_builder *b) {
   const tl_scene_material *materials = b->scene->materials.data;
   const tl_scene_body *bodies = b->scene->bodies.data;

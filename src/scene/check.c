@@ -307,6 +307,27 @@ static void check_probes(tl_checker *checker) {
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
+/* The grid that adaptive steps end on: `max`, or a little less, so that frames are at k * every. */
+static void choose_grid(tl_checker *checker) {
+  talus_scene *scene = checker->scene;
+  const tl_map *step = &tl_schema_step, *output = &tl_schema_output;
+  if (scene->step.kind != TALUS_STEP_ADAPTIVE || !tl_object_good(step, &scene->step, "max"))
+    return;
+  const double longest = scene->step.max;
+  const bool has_every = tl_object_has(output, &scene->output, "every");
+  const double every =
+      has_every ? scene->output.every : fmax(scene->until.time / 100, longest); /* as below */
+  scene->step.dt = longest;
+  if ((!has_every && tl_object_good(&tl_schema_until, &scene->until, "time")) ||
+      (has_every && tl_object_good(output, &scene->output, "every")))
+    scene->step.dt = every / fmax(ceil(every / longest * (1 - 1e-9)), 1);
+  if (tl_object_good(step, &scene->step, "min") && scene->step.min > scene->step.max)
+    tl_problem_add(checker->problems,
+                   tl_check_mark(checker, tl_check_value(checker, checker->root, "step"), "min"),
+                   "step.min is %g s, above step.max, %g s; expected at most that", scene->step.min,
+                   scene->step.max);
+}
+
 static void check_times(tl_checker *checker) {
   talus_scene *scene = checker->scene;
   const tl_map *output = &tl_schema_output;
@@ -336,6 +357,7 @@ static void check_times(tl_checker *checker) {
 talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_node_id root,
                             tl_problems *problems) {
   tl_checker checker = {.scene = scene, .document = document, .problems = problems, .root = root};
+  choose_grid(&checker);
   collect_names(&checker, &scene->materials, sizeof(tl_scene_material), &checker.materials);
   collect_names(&checker, &scene->shapes, sizeof(tl_scene_shape), &checker.shapes);
   if (scene->materials.count > MATERIALS)

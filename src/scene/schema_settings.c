@@ -7,8 +7,11 @@ const tl_words tl_schema_automatic = {WORDS({"auto", -1, "talus chooses"}), NULL
 static const tl_words step_kinds = {
     WORDS({"fixed", TALUS_STEP_FIXED, "every step is `dt` long"},
           {"event", TALUS_STEP_EVENT,
-           "event-driven: from one collision to the next; with `solve: elastic`"}),
-    LATER("adaptive", "implicit", "local")};
+           "event-driven: from one collision to the next; with `solve: elastic`"},
+          {"adaptive", TALUS_STEP_ADAPTIVE,
+           "as long as nothing meets: no body passes through another; with `solve: ccp` and "
+           "`impulse`"}),
+    LATER("implicit", "local")};
 
 static const tl_words solve_kinds = {
     WORDS({"ccp", TALUS_SOLVE_CCP, "cone complementarity: rigid contacts, large steps"},
@@ -111,6 +114,7 @@ const tl_map tl_schema_step = {
         {KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed", .example = "fixed",
          .help = "the stepper"},
         {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3", .example = "5e-4",
+         ONLY(WHERE("kind", "fixed", "event")),
          .help = "length of a step; talus never shortens it. Without it, `solve: penalty` with "
                  "`stiffness: auto` chooses a dt that keeps overlaps below 1 % of the smallest "
                  "radius; it refuses a given dt that is too long for that"},
@@ -118,10 +122,19 @@ const tl_map tl_schema_step = {
          .help = "each step finds pairs and contact points once, then solves and moves this many "
                  "times by dt / substeps; contact points move with their bodies in between. With "
                  "`solve: ccp` and `impulse`"},
+        {KEY(OWNER, max, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-2", .example = "5e-3",
+         ONLY(WHERE("kind", "adaptive")),
+         .help =
+             "no step is longer. Steps also end on a grid of this interval, made a little finer "
+             "so that `output.every` is a multiple of it"},
+        {KEY(OWNER, min, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-8", .example = "1e-7",
+         ONLY(WHERE("kind", "adaptive")),
+         .help = "no step is shorter: what would meet sooner is solved as touching, and where that "
+                 "cannot be, the run ends and names both bodies"},
         {0}}};
 #undef OWNER
 
-/* Whose they are: warn.c tells of keys that are given where they do nothing. */
+/* The solvers and methods that use a key: warn.c warns of a key that has no effect. */
 #define OF_RIGID   ONLY(WHERE("kind", "ccp", "impulse"))
 #define OF_CCP     ONLY(WHERE("kind", "ccp"))
 #define OF_JACOBI  ONLY(WHERE("kind", "ccp"), WHERE("method", "jacobi"))
@@ -265,11 +278,21 @@ const tl_map tl_schema_contact = {
     .title = "contact",
     .size = sizeof(OWNER),
     .help = "How near two bodies must be to make a contact.",
-    .keys =
-        (const tl_key[]){{KEY(OWNER, margin, NUMBER), NOT_NEGATIVE, .unit = "m",
-                          .words = &tl_schema_automatic, .fallback = "auto", .example = "0.01",
-                          .help = "contacts are found up to this gap; `auto`: from speed and dt"},
-                         {0}}};
+    .keys = (const tl_key[]){
+        {KEY(OWNER, margin, NUMBER), NOT_NEGATIVE, .unit = "m", .words = &tl_schema_automatic,
+         .fallback = "auto", .example = "0.01",
+         .help = "contacts are found up to this gap; `auto`: from speed and dt. "
+                 "Adaptive steps have a `halo` instead"},
+        {KEY(OWNER, sweep, FLAG), .fallback = "true", .example = "false",
+         .help = "what goes further than its inner radius in a step is looked for "
+                 "along its way, so that it passes through nothing, whatever the "
+                 "margin; with fixed steps of `solve: ccp` and `impulse`"},
+        {KEY(OWNER, halo, NUMBER), POSITIVE, .unit = "m", .words = &tl_schema_automatic,
+         .fallback = "auto", .example = "1e-6",
+         .help = "with `step: adaptive`: pairs nearer than this touch, and are kept "
+                 "half of it apart; `auto`: 1e-4 of the mean bounding radius (half "
+                 "of that on a plane)"},
+        {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_sleep

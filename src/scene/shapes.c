@@ -174,7 +174,7 @@ talus_status tl_scene_shape_fault(const tl_scene_shape *shape, const char **faul
 
 /* ---- for warnings ---------------------------------------------------------------------------- */
 
-/* Points are not measured exactly: a warning is no reason for a quadrature. */
+/* The size of a set of points is estimated: a warning is not worth an integration. */
 static bool size_of_points(const tl_scene_points *points, size_t width, tl_scene_size_of *size) {
   const double *rows = points->rows.data;
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};

@@ -304,7 +304,8 @@ void tl_warn_step(tl_warner *warner) {
   tl_checker *checker = warner->checker;
   const talus_scene *scene = checker->scene;
   /* What happens within a step happens in time. */
-  if (scene->solve.kind == TALUS_SOLVE_ELASTIC && scene->solve.shell == TALUS_SHELL_SOFT)
+  if ((scene->solve.kind == TALUS_SOLVE_ELASTIC && scene->solve.shell == TALUS_SHELL_SOFT) ||
+      scene->step.kind == TALUS_STEP_ADAPTIVE)
     return;
   tl_mover worst = {.radius = 1};
   const tl_mover *who = &worst;

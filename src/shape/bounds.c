@@ -62,6 +62,25 @@ static talus_real scripted_speed(const work *job, uint32_t slot) {
   return tl_max(most, tl_length(v) + turning_speed(model, slot, w));
 }
 
+/* How far the body can come within the step, m. */
+static talus_real way_of(const work *job, uint32_t slot) {
+  const tl_model *model = job->model;
+  const uint32_t flags = model->property.flags[slot];
+  const bool is_fixed = (flags & TL_FLAG_FIXED) != 0;
+  const talus_vec3 spin = is_fixed ? tl_vec3(0, 0, 0) : job->crowd->in->spin[slot];
+  const talus_real spare = tl_reach_spare(model, job->crowd->dt, slot, spin);
+  if (is_fixed)
+    return spare;
+  const talus_real speed =
+      flags & TL_FLAG_KINEMATIC ? scripted_speed(job, slot) : free_speed(job, slot);
+  return TL_R(job->crowd->dt) * speed + spare;
+}
+
+/* What goes further than this in a step may pass through another body. */
+static talus_real inner_radius(const tl_model *model, uint32_t slot) {
+  return TL_R(tl_shape_inner_radius(tl_body_shape(model, slot))) * model->property.scale[slot];
+}
+
 static talus_real margin_of(const work *job, uint32_t slot) {
   const tl_model *model = job->model;
   /* Springs want what overlaps now, or lies within the reach of the law; a margin may add to that,
@@ -72,17 +91,17 @@ static talus_real margin_of(const work *job, uint32_t slot) {
   }
   if (model->solve.kind == TALUS_SOLVE_ELASTIC) /* what overlaps now */
     return 0;
-  if (model->margin >= 0)
+  const bool is_adaptive = model->step == TALUS_STEP_ADAPTIVE;
+  if (is_adaptive && !job->crowd->is_shortest)
+    return tl_halo_of(model, slot);
+  const bool is_given = model->margin >= 0 && !is_adaptive;
+  if (is_given && model->unswept)
     return TL_R(0.5 * model->margin);
-  const uint32_t flags = model->property.flags[slot];
-  const bool is_fixed = (flags & TL_FLAG_FIXED) != 0;
-  const talus_vec3 spin = is_fixed ? tl_vec3(0, 0, 0) : job->crowd->in->spin[slot];
-  const talus_real spare = tl_reach_spare(model, job->crowd->dt, slot, spin);
-  if (is_fixed)
-    return spare;
-  const talus_real speed =
-      flags & TL_FLAG_KINEMATIC ? scripted_speed(job, slot) : free_speed(job, slot);
-  return TL_R(job->crowd->dt) * speed + spare;
+  const talus_real way = way_of(job, slot) + (is_adaptive ? tl_halo_of(model, slot) : 0);
+  if (is_given)
+    return way > inner_radius(model, slot) ? tl_max(way, TL_R(0.5 * model->margin))
+                                           : TL_R(0.5 * model->margin);
+  return !model->unswept || is_adaptive ? way : tl_min(way, inner_radius(model, slot));
 }
 
 /* Bonded bodies must stay in the contact set while they part: the margin of the body that moves

@@ -19,6 +19,10 @@ typedef struct tl_step_report {
   tl_depths depths;  /* of all contacts, where the step has found them on its way */
   bool has_depths;   /* it has */
   bool is_elsewhere; /* what the step made is with the holder (crowd->where), not in *after */
+  size_t swept;      /* adaptive: pairs that were followed along their paths */
+  bool is_cut;       /* adaptive: shorter than it might have been, by ... */
+  tl_pair cut_by;    /* ... this pair */
+  uint32_t partner;  /* slot of the other body where a pair made the step fail, or TL_NONE */
   uint32_t culprit;  /* slot of the body that made the step fail, or TL_NONE */
 } tl_step_report;
 
@@ -29,6 +33,14 @@ typedef struct tl_step_report {
  * (crowd->cancel). */
 talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
                            tl_step_report *report);
+
+/* An adaptive step (step/adaptive.c), as above, from crowd->t0 on: over crowd->dt or less, as far
+ * as no two bodies meet that did not touch at its begin, and none overlap. Sets crowd->t1 and
+ * crowd->dt to where it came. */
+talus_status tl_step_adaptive(const tl_backend *backend, tl_crowd *crowd, tl_step_report *report);
+
+/* A place within the domain, on the axes that are periodic. */
+talus_dvec3 tl_step_wrap(const talus_domain_def *domain, talus_dvec3 x);
 
 /* Whether the next step of springs goes over the list of balls (step/balls/list.h), which keeps
  * rows: their home is then crowd->out, with the arrays of crowd->in. */

@@ -295,7 +295,7 @@ bool tl_step_is_of_balls(const tl_crowd *crowd) {
 
 talus_status tl_step_verlet(const tl_backend *backend, const tl_crowd *crowd, tl_contacts *before,
                             tl_contacts *after, tl_step_report *report) {
-  *report = (tl_step_report){.culprit = TL_NONE};
+  *report = (tl_step_report){.culprit = TL_NONE, .partner = TL_NONE};
   if (crowd->joints)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
                    "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");

@@ -343,8 +343,11 @@ talus_status tl_world_follow_courses(talus_world *world) {
     }
     double value[3];
     const double begin = tl_clock_at(course->clock, dt, world->time);
-    look_up(world, course, begin + (on_joint && is_speed(world, course, row) ? 1 : 0.5) * dt,
-            value);
+    /* How long an adaptive step is shows later: it takes what is at its begin. */
+    const double share = world->model.step == TALUS_STEP_ADAPTIVE   ? 0
+                         : on_joint && is_speed(world, course, row) ? 1
+                                                                    : 0.5;
+    look_up(world, course, begin + share * dt, value);
     TL_TRY(on_joint ? follow_joint(world, course, row, value[0])
                     : follow_body(world, course, slot, value));
     i++;

@@ -83,6 +83,9 @@ talus_world_def talus_world_def_default(void) {
                 .lambda = 1,
                 .islands = true},
       .margin = -1,
+      .sweep = true,
+      .dt_min = 1e-8,
+      .halo = -1,
       .sleep = {.time = 0.5},
   };
 }

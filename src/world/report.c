@@ -107,7 +107,12 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .outside = world->last.solve.outside,
                            .hasty = world->hasty,
                            .zone_energy = world->zone_energy,
-                           .zone_work = world->zone_work};
+                           .zone_work = world->zone_work,
+                           .dt_least = world->adaptive.least,
+                           .swept = world->adaptive.swept,
+                           .short_steps = world->adaptive.cut,
+                           .short_a = world->adaptive.cut_by[0],
+                           .short_b = world->adaptive.cut_by[1]};
   for (size_t i = 0; i < world->contacts.count; ++i)
     report->contacts += world->contacts.data[i].gap <= 0;
   tl_joints_loads(&world->joints, &report->joint_force, &report->joint_torque);

@@ -62,9 +62,11 @@ static talus_status explain(const talus_world *world, talus_status status) {
   list_contacts(world, slot, touched, sizeof touched);
   TL_TRY(tl_need(&world->where, TL_THE(position), TL_READ));
   const talus_dvec3 x = world->state.position[slot];
-  return tl_fail(status, "%s at t = %g s, at (%g, %g, %g): %s%s; %s",
-                 tl_world_describe(world, slot), talus_world_time(world), x.x, x.y, x.z, why,
-                 touched,
+  const uint32_t other = world->last.partner;
+  return tl_fail(status, "%s%s%s at t = %g s, at (%g, %g, %g): %s%s; %s",
+                 tl_world_describe(world, slot), other == TL_NONE ? "" : " and ",
+                 other == TL_NONE ? "" : tl_world_describe(world, other), talus_world_time(world),
+                 x.x, x.y, x.z, why, touched,
                  status == TALUS_ERROR_DOMAIN ? "make the domain larger or say `outside: remove`"
                                               : "try a smaller step or more solver iterations");
 }
@@ -336,7 +338,9 @@ static talus_status need_to_begin(const talus_world *world) {
   return tl_need(&world->where, TL_THE_PROPERTY, TL_READ);
 }
 
-static talus_status run_stages(talus_world *world, const tl_crowd *crowd) {
+static talus_status run_stages(talus_world *world, tl_crowd *crowd) {
+  if (world->model.step == TALUS_STEP_ADAPTIVE)
+    return tl_step_adaptive(world->backend, crowd, &world->last);
   if (world->model.solve.kind == TALUS_SOLVE_PENALTY)
     return tl_step_verlet(world->backend, crowd, &world->contacts, &world->next, &world->last);
   return tl_step_fixed(world->backend, crowd, &world->last);
@@ -378,6 +382,7 @@ static talus_status step_once(talus_world *world) {
                     .contacts_after = &world->next,
                     .arena = &world->arena,
                     .broad_cache = &world->broad_cache,
+                    .kept_axes = &world->kept_axes,
                     .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                     .joints_after = world->joints.after.data,
                     .widths = &world->widths,
@@ -386,6 +391,10 @@ static talus_status step_once(talus_world *world) {
                     .penalty = &world->penalty,
                     .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,
                     .where = &world->where};
+  const bool is_adaptive = model->step == TALUS_STEP_ADAPTIVE;
+  if (is_adaptive)
+    tl_world_plan_adaptive(world, &crowd.t1, &crowd.dt);
+  const double planned = crowd.dt;
   if (is_springs)
     TL_TRY(tl_world_expect_bodies(world));
   if (is_springs && tl_step_is_of_balls(&crowd))
@@ -404,6 +413,8 @@ static talus_status step_once(talus_world *world) {
     return tell_interrupted(world);
   }
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
+  if (world->watch)
+    TL_TRY(world->watch(world->watch_context, &crowd));
   tl_joints_take(&world->joints, tl_model_substep(model, crowd.dt));
   take_result(world);
   world->walls.asked += world->last.walls.asked;
@@ -425,7 +436,10 @@ static talus_status step_once(talus_world *world) {
   note_convergence(world, crowd.t1);
   world->penalty.is_borrowed = false;
   tl_world_note_elastic(world);
-  world->steps++; /* the bodies have moved, whatever fails from here on */
+  if (is_adaptive)
+    tl_world_note_adaptive(world, &crowd, planned);
+  if (!is_adaptive || crowd.t1 == (double)(world->steps + 1) * model->dt)
+    world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;
   world->unfinished.t0 = crowd.t0;
   world->unfinished.dt = crowd.dt;
@@ -441,7 +455,10 @@ talus_status talus_world_step(talus_world *world, uint64_t n) {
   talus_status status = TALUS_OK;
   for (uint64_t i = 0; i < n && status == TALUS_OK; ++i) {
     tl_cancel_begin(&world->cancel, world->interrupt);
-    status = tl_cancel_look(&world->cancel) ? tell_interrupted(world) : step_once(world);
+    const uint64_t steps = world->steps;
+    do /* adaptive steps are parts of one */
+      status = tl_cancel_look(&world->cancel) ? tell_interrupted(world) : step_once(world);
+    while (status == TALUS_OK && world->steps == steps);
   }
   TL_TRY(status);
   return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */

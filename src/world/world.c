@@ -76,6 +76,7 @@ static talus_status check_settings(const talus_world_def *def) {
                    "sleep does not work with penalty, whose bodies never stop moving entirely; "
                    "leave `sleep` out or use solve: {kind: ccp}");
   TL_TRY(tl_elastic_check(def));
+  TL_TRY(tl_adaptive_check(def));
   if (def->solve.kind == TALUS_SOLVE_IMPULSE && def->solve.friction == TALUS_FRICTION_CCP)
     return tl_fail(TALUS_ERROR_INVALID,
                    "solve.friction is ccp, which sequential impulses do not have; leave it ncp or "
@@ -155,7 +156,7 @@ talus_status tl_world_new(talus_world **world) {
   made->model.par.threads = tl_par_default_threads();
   made->has_pace = tl_pace_is_on();
   made->model.log = (tl_log){log_bridge, made, TL_LOG_INFO};
-  made->last.culprit = TL_NONE;
+  made->last.culprit = made->last.partner = TL_NONE;
   *world = made;
   return TALUS_OK;
 }
@@ -177,6 +178,9 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.narrow = def->narrow;
   made->model.solve = def->solve;
   made->model.margin = def->margin;
+  made->model.unswept = !def->sweep;
+  made->model.dt_min = def->dt_min;
+  made->model.halo = def->halo;
   made->model.sleep = def->sleep;
   made->model.domain = def->domain;
   made->strict = def->strict;
@@ -228,6 +232,7 @@ void talus_world_destroy(talus_world *world) {
   tl_flow_release(&world->flow);
   tl_arena_free(&world->arena);
   tl_broad_cache_free(&world->broad_cache);
+  tl_kept_free(&world->kept_axes);
   tl_array_free(&world->widths);
   tl_array_free(&world->mapped);
   tl_array_free(&world->left);

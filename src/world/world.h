@@ -69,6 +69,18 @@ typedef struct tl_unfinished_step {
   bool was_pushed; /* before they were */
 } tl_unfinished_step;
 
+/* Of adaptive steps (world/adaptive.c); saved. */
+typedef struct tl_adaptive {
+  double longest;      /* s: the next step is no longer; 0: as long as it likes */
+  double least;        /* s: the shortest since a line of history.csv; 0: none */
+  uint64_t swept, cut; /* pairs and steps: sums over all steps */
+  uint64_t cut_by[2];  /* uids of the last pair that cut one short; 0: none */
+} tl_adaptive;
+
+/* Looks at a step that has been computed and does not count yet: crowd->in and crowd->out are its
+ * two ends. */
+typedef talus_status tl_watch_fn(void *context, const tl_crowd *crowd);
+
 /* A view that is mapped. */
 typedef struct tl_mapping {
   uint64_t ticket;
@@ -110,6 +122,7 @@ struct talus_world {
   uint32_t strict;             /* TALUS_STRICT_... */
   char offence[1024];          /* against it, in the step under way; "": none */
   tl_broad_cache broad_cache;  /* nothing depends on it but time */
+  tl_kept_axes kept_axes;      /* nor on this */
   tl_widths widths;            /* of shapes; derived */
 
   /* What happened so far. */
@@ -125,9 +138,10 @@ struct talus_world {
   uint64_t worst_body;                         /* uid */
   double joint_work;                           /* J, likewise, without what springs store */
   double damping_work, friction_work;          /* likewise, penalty */
-  uint64_t collisions, hasty;                  /* elastic: sums over all steps */
-  double virial;                               /* J, likewise */
-  double zone_energy, zone_work;               /* J: potential now; sum over all steps */
+  tl_adaptive adaptive;
+  uint64_t collisions, hasty;    /* elastic: sums over all steps */
+  double virial;                 /* J, likewise */
+  double zone_energy, zone_work; /* J: potential now; sum over all steps */
 
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   bool records_left;           /* what leaves is remembered, until somebody takes it; not saved */
@@ -139,6 +153,9 @@ struct talus_world {
 
   tl_pace pace;  /* all threads or one; not saved: it changes time, never bits */
   bool has_pace; /* TALUS_PACE is not off */
+
+  tl_watch_fn *watch; /* of audits; NULL: nobody looks; not saved */
+  void *watch_context;
 
   const volatile int *interrupt; /* not 0: steps are given up; may be NULL */
   tl_cancel cancel;
@@ -292,6 +309,12 @@ void tl_world_note_left(talus_world *world, const uint8_t *remove);
 
 /* Sets all loads that have a course to what they are in the step from the world's time on. */
 talus_status tl_world_follow_courses(talus_world *world);
+
+/* Adaptive steps (world/adaptive.c): whether the settings make sense; where the next step should
+ * end, and how long it then is; what a step of length dt did is added up. */
+talus_status tl_adaptive_check(const talus_world_def *def);
+void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt);
+void tl_world_note_adaptive(talus_world *world, const tl_crowd *crowd, double planned);
 /* Numbers of a row; whether the rows of a course make sense (`what` is whose it is). */
 size_t tl_course_columns(uint32_t kind);
 talus_status tl_course_check(uint32_t kind, const double *rows, size_t count, const char *what);

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from conftest import BALL, DIVERGING, TALUS, hash_of, run, talus
 
-COMMANDS = ["run", "check", "scenes", "info", "shape", "sweep", "bench", "field", "contacts"]
+COMMANDS = ["run", "check", "scenes", "info", "shape", "sweep", "bench", "field", "contacts", "audit"]
 
 
 # ---- help --------------------------------------------------------------------------------------

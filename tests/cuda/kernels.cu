@@ -8,6 +8,7 @@
  *
  * With -fmad=false both sides round alike: what IEEE 754 leaves open is ours (base/trig.h). */
 #include "kernels/aabb.h"
+#include "kernels/advance.h"
 #include "kernels/bias.h"
 #include "kernels/ccp.h"
 #include "kernels/collide_box.h"
@@ -25,6 +26,7 @@
 #include "kernels/morton.h"
 #include "kernels/motion.h"
 #include "kernels/nearest.h"
+#include "kernels/path.h"
 #include "kernels/penalty.h"
 #include "kernels/revolved_edge.h"
 #include "kernels/rolling.h"
@@ -263,6 +265,24 @@ TL_FN void probe_motion(uint64_t *r, tape *t) {
   talus_vec3 velocity, spin;
   tl_motion_way(x, q, &term, 1, values, time, time + 0.01, 0.01, &velocity, &spin);
   put3(t, velocity), put3(t, spin);
+}
+
+TL_FN void probe_path(uint64_t *r, tape *t) {
+  tl_path path;
+  path.position = draw_d(r), path.velocity = draw_d(r), path.acceleration = draw_d(r);
+  path.rotation = tl_dquat_widen(draw_q(r)), path.spin = tl_dscale(draw_d(r), 20);
+  const double h = draw_in(r, 0.01, 1);
+  const tl_dquat after = tl_path_rotation(&path, h);
+  put_d(t, tl_path_position(&path, h)), put_q(t, tl_dquat_narrow(after));
+  put_d(t, tl_path_spin(path.rotation, after, path.spin, h));
+  put(t, tl_path_bulge(&path, 0.5, h));
+  tl_path_fly(&path, draw_d(r), h), put_d(t, tl_path_position(&path, h));
+}
+
+TL_FN void probe_advance(uint64_t *r, tape *t) {
+  const double room = draw_in(r, 0, 1), after = draw(r), rate = draw(r), bend = draw_in(r, 0, 9);
+  put(t, tl_advance_from_one(room, rate, bend));
+  put(t, tl_advance_from_two(room, after, bend, 0.5));
 }
 
 /* ---- contacts -------------------------------------------------------------------------------- */
@@ -519,7 +539,9 @@ TL_FN void probe_collide_box_box(uint64_t *r, tape *t) {
   for (int i = 0; i < 3; ++i)
     a.half[i] = 0.5, b.half[i] = 0.3 + 0.1 * i;
   bool exact;
-  put_points(t, p, tl_collide_box_box(&a, &b, 0.1, p, &exact)), put(t, exact);
+  talus_dvec3 parting;
+  put_points(t, p, tl_collide_box_box(&a, &b, 0.1, p, &exact, &parting)), put(t, exact);
+  put_d(t, parting);
 }
 
 TL_FN tl_tube draw_tube(uint64_t *r) {
@@ -600,8 +622,12 @@ TL_FN void probe_convex_solve(uint64_t *r, tape *t) {
   const talus_dvec3 d = tl_dscale(draw_d(r), 1.2), guess = tl_dunit(d);
   const tl_convex b = draw_convex(r, d);
   tl_point p[TL_MANIFOLD_MAX];
-  put_points(t, p, tl_collide_convex(&a, &b, NULL, 0.2, p));
-  put_points(t, p, tl_collide_convex(&a, &b, &guess, 0.2, p));
+  talus_dvec3 parting;
+  put_points(t, p, tl_collide_convex(&a, &b, NULL, 0.2, p, &parting)), put_d(t, parting);
+  put_points(t, p, tl_collide_convex(&a, &b, &guess, 0.2, p, &parting)), put_d(t, parting);
+  tl_convex aimed = a;
+  tl_convex_aim(&aimed, guess);
+  put(t, aimed.aim), put_points(t, p, tl_collide_convex(&aimed, &b, &guess, 0.2, p, &parting));
 }
 
 TL_FN void probe_convex_prove(uint64_t *r, tape *t) {
@@ -843,7 +869,7 @@ TL_FN void probe_revolved_edge(uint64_t *r, tape *t) {
   X(collide_box_box) X(tube) X(patch) X(superellipsoid) X(convex) X(gjk) X(epa) X(convex_solve)    \
   X(convex_prove) X(collide_convex) X(ellipsoid) X(ellipsoid_lanes) X(ellipsoid_chm)               \
   X(ellipsoid_opm) X(ellipsoid_careful) X(collide_ellipsoid) X(triangle) X(triangle_lanes)         \
-  X(elastic) X(nearest) X(revolved) X(revolved_edge)
+  X(elastic) X(nearest) X(revolved) X(revolved_edge) X(path) X(advance)
 
 #define NAME(name) #name,
 const char *const names[] = {PROBES(NAME)};

@@ -69,12 +69,22 @@ static talus_status look(tl_system *system) {
   return TALUS_OK;
 }
 
+/* A small part of the smallest halo, which adaptive steps keep half of. */
+static talus_real find_halo_slop(const tl_system *system) {
+  const talus_real halo = system->model->halo >= 0
+                              ? TL_R(system->model->halo)
+                              : TL_R(0.5 * TL_HALO_SIZES) * system->summary.least;
+  return TL_R(0.02) * halo;
+}
+
 /* The distance of free fall in a step, by which bodies at rest may sink; limited for small bodies
  * in long steps. */
 static talus_real find_slop(const tl_system *system) {
   const talus_real h = (talus_real)system->crowd->dt;
   if (system->settings->slop >= 0)
     return (talus_real)system->settings->slop;
+  if (system->model->step == TALUS_STEP_ADAPTIVE)
+    return tl_min(h * h * tl_length(system->model->gravity), find_halo_slop(system));
   return tl_min(tl_length(system->model->gravity) * h * h, TL_R(0.01) * system->summary.least);
 }
 

@@ -163,7 +163,7 @@ static tl_wall_share count_near(const tl_events *events) {
 talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   tl_events events = {.crowd = crowd, .span = crowd->dt};
   const double begun = tl_clock();
-  *report = (tl_step_report){.culprit = TL_NONE};
+  *report = (tl_step_report){.culprit = TL_NONE, .partner = TL_NONE};
   tl_tally_clear(&events.work);
   tl_tally_clear(&events.load);
   tl_contacts_clear(crowd->contacts_after);

@@ -1,0 +1,342 @@
+#include "narrow/advance.h"
+
+#include "kernels/advance.h"
+#include "kernels/convex.h"
+#include "narrow/clump.h"
+#include "narrow/posed_pairs.h"
+
+#include <float.h>
+#include <math.h>
+
+#define TRIES 8 /* lengths of an interval that are tried before the next look */
+
+/* How the motion of a pair is bounded. */
+typedef enum bound {
+  BY_SPHERES, /* every point is of two spheres, or of a sphere and a wall: it moves as they do */
+  BY_SUPPORT, /* two convex bodies, or one and walls: the support map along a fixed direction */
+  BY_SPEED    /* anything: the gap closes at most as fast as the fastest places move */
+} bound;
+
+typedef struct job {
+  const tl_advance *pair;
+  bound bound;
+  double floor;            /* m: gap that is proven */
+  double reach_a, reach_b; /* m: of the places that count, from the centre */
+  double bend_a, bend_b;   /* m/s2: that turning gives them */
+  talus_dvec3 closing;     /* m/s: velocity of b from a, at the begin */
+  talus_dvec3 pull;        /* m/s2: acceleration of b from a */
+} job;
+
+/* A plane between the bodies, at the time of the look. */
+typedef struct plane {
+  talus_dvec3 normal; /* unit, from a to b */
+  double behind;      /* m along the normal, from the begin of a: surface of the wall b */
+} plane;
+
+/* What is seen at one moment. */
+typedef struct view {
+  const job *job;
+  double t;
+  tl_posed a, b;
+  talus_dvec3 origin; /* of a, from where it began */
+  double gap;         /* m: the least */
+  double safe;        /* s: by spheres, how long all points stay above the floor */
+  talus_dvec3 normal; /* of the least gap */
+  int count;          /* of planes: one between convex bodies, all of walls */
+  plane planes[TL_NARROW_MAX_POINTS];
+} view;
+
+/* ---- bounds on motion ------------------------------------------------------------------------ */
+
+static bool turns(const tl_mover *m) { return tl_ddot(m->path.spin, m->path.spin) > 0; }
+
+static bool is_of_spheres(const tl_shape *shape) {
+  return shape->kind == TALUS_SPHERE || shape->kind == TALUS_CLUMP;
+}
+
+static bool is_flat_wall(const tl_mover *m) {
+  return (m->shape->kind == TALUS_PLANE || m->shape->kind == TALUS_CONTAINER) && !turns(m);
+}
+
+static bool is_convex(const tl_shape *shape) {
+  return !tl_kind_is_wall(shape->kind) && shape->kind != TALUS_CLUMP && shape->kind != TALUS_MESH;
+}
+
+static bound bound_of(const tl_advance *pair) {
+  const tl_shape *a = pair->a.shape, *b = pair->b.shape;
+  const bool wall_a = is_flat_wall(&pair->a), wall_b = is_flat_wall(&pair->b);
+  if ((is_of_spheres(a) || wall_a) && (is_of_spheres(b) || wall_b))
+    return BY_SPHERES;
+  return (is_convex(a) || wall_a) && (is_convex(b) || wall_b) ? BY_SUPPORT : BY_SPEED;
+}
+
+/* A little more than the bounding radius, which is rounded to a float in the single build. */
+static double radius_of(const tl_mover *m) {
+  return (double)m->shape->radius * (double)m->scale * (1 + 4 * (double)TL_REAL_EPS);
+}
+
+/* Of a wall, which may have no end: as far as the other body comes. */
+static double reach_of(const tl_advance *pair, const tl_mover *m, const tl_mover *other) {
+  if (!turns(m) || m->shape->kind == TALUS_SPHERE)
+    return 0;
+  if (!tl_kind_is_wall(m->shape->kind))
+    return radius_of(m);
+  const talus_dvec3 apart = tl_dsub(other->path.position, m->path.position);
+  const talus_dvec3 closing = tl_dsub(other->path.velocity, m->path.velocity);
+  const talus_dvec3 pull = tl_dsub(other->path.acceleration, m->path.acceleration);
+  return tl_dlength(apart) + radius_of(other) +
+         pair->h * (tl_dlength(closing) + 0.5 * pair->h * tl_dlength(pull));
+}
+
+static job job_of(const tl_advance *pair) {
+  const tl_path *a = &pair->a.path, *b = &pair->b.path;
+  job j = {.pair = pair,
+           .bound = bound_of(pair),
+           .floor = pair->goes_on ? pair->floor - pair->fine : pair->floor,
+           .reach_a = reach_of(pair, &pair->a, &pair->b),
+           .reach_b = reach_of(pair, &pair->b, &pair->a),
+           .closing = tl_dsub(b->velocity, a->velocity),
+           .pull = tl_dsub(b->acceleration, a->acceleration)};
+  j.bend_a = tl_ddot(a->spin, a->spin) * j.reach_a;
+  j.bend_b = tl_ddot(b->spin, b->spin) * j.reach_b;
+  return j;
+}
+
+static talus_dvec3 closing_at(const job *j, double t) {
+  return tl_dadd(j->closing, tl_dscale(j->pull, t));
+}
+
+/* m/s: the fastest that any two places come closer at the time t. */
+static double speed_at(const job *j, double t) {
+  const tl_path *a = &j->pair->a.path, *b = &j->pair->b.path;
+  return tl_dlength(closing_at(j, t)) + tl_dlength(a->spin) * j->reach_a +
+         tl_dlength(b->spin) * j->reach_b;
+}
+
+static double motion_from(const job *j, double t, double length) {
+  return length * (speed_at(j, t) + 0.5 * length * tl_dlength(j->pull));
+}
+
+/* Of the separation along a direction: how much its rate can grow, m/s2. */
+static double bend_along(const job *j, talus_dvec3 n) {
+  return j->bend_a + j->bend_b + fmax(tl_ddot(n, j->pull), 0);
+}
+
+/* ---- a look ---------------------------------------------------------------------------------- */
+
+static tl_posed pose_at(const tl_mover *m, double t) {
+  tl_posed p = {.shape = m->shape, .scale = m->scale};
+  p.position = tl_path_position(&m->path, t);
+  const bool is_round = m->shape->kind == TALUS_SPHERE;
+  p.rotation = tl_dquat_narrow(is_round ? m->path.rotation : tl_path_rotation(&m->path, t));
+  return p;
+}
+
+/* How long the two spheres of a point stay above the floor: their centres move as the point would
+ * if it were of the bodies, but along the normal, which turning does not move it along. */
+static double sphere_time(const view *v, const tl_point *p, talus_dvec3 n) {
+  const job *j = v->job;
+  const talus_dvec3 arm_b = tl_dsub(p->point, v->b.position);
+  const talus_dvec3 turning =
+      tl_dsub(tl_dcross(j->pair->b.path.spin, arm_b), tl_dcross(j->pair->a.path.spin, p->point));
+  const double rate = -tl_ddot(n, tl_dadd(closing_at(j, v->t), turning));
+  const double bend = j->bend_a + j->bend_b + fmax(-tl_ddot(n, j->pull), 0);
+  return tl_advance_from_one((double)p->gap - j->floor, rate, bend);
+}
+
+static void take_points(void *context, const tl_point *points, int count) {
+  view *v = context;
+  for (int i = 0; i < count; ++i) {
+    const tl_point *p = &points[i];
+    const talus_dvec3 wide = tl_widen(p->normal), n = tl_dscale(wide, 1 / tl_dlength(wide));
+    const double gap = (double)p->gap;
+    if (gap < v->gap)
+      v->gap = gap, v->normal = n;
+    if (v->job->bound == BY_SPHERES)
+      v->safe = fmin(v->safe, sphere_time(v, p, n));
+    if (v->job->bound == BY_SUPPORT && v->count < TL_NARROW_MAX_POINTS)
+      v->planes[v->count++] = (plane){n, tl_ddot(n, tl_dadd(v->origin, p->point)) + 0.5 * gap};
+  }
+}
+
+/* A clump that comes second in the table is given as the first, and its points are turned round. */
+typedef struct turned {
+  view *view;
+  talus_dvec3 shift;
+} turned;
+
+static void take_turned(void *context, const tl_point *points, int count) {
+  turned *t = context;
+  for (int i = 0; i < count; ++i) {
+    tl_point p = points[i];
+    p.point = tl_dadd(p.point, t->shift);
+    p.normal = tl_neg(p.normal);
+    take_points(t->view, &p, 1);
+  }
+}
+
+/* Points of all near parts, as `take` gets them. */
+static void visit_parts(const tl_posed *a, const tl_posed *b, talus_real margin,
+                        void (*take)(void *, const tl_point *, int), void *context) {
+  tl_clump_pair_job parts;
+  tl_clump_part part = {0};
+  tl_clump_pair_begin(a, b, margin, &parts);
+  for (uint32_t i = 0; i < parts.a.parts; ++i) {
+    tl_clump_part_make(&parts.a, i, &part);
+    if (tl_clump_is_far(&part.posed, b, margin))
+      continue;
+    for (uint32_t k = 0; k < parts.b.parts; ++k) {
+      tl_point points[TL_NARROW_MAX_POINTS];
+      const int count = tl_clump_find(&parts, i, k, points);
+      take(context, points, count > 0 ? count : 0);
+    }
+  }
+}
+
+static void look_at_clumps(view *v, talus_real margin) {
+  if (!tl_narrow_swapped(v->a.shape->kind, v->b.shape->kind)) {
+    visit_parts(&v->a, &v->b, margin, take_points, v);
+    return;
+  }
+  tl_posed first = v->b, second = v->a;
+  turned t = {v, v->b.position};
+  first.position = tl_dvec3(0, 0, 0);
+  second.position = tl_dscale(v->b.position, -1);
+  visit_parts(&first, &second, margin, take_turned, &t);
+}
+
+/* What is nearer than `margin` at the time t. */
+static void look(const job *j, double t, double margin, view *v) {
+  v->job = j, v->t = t;
+  v->gap = v->safe = DBL_MAX;
+  v->count = 0;
+  v->a = pose_at(&j->pair->a, t), v->b = pose_at(&j->pair->b, t);
+  v->origin = v->a.position;
+  v->b.position = tl_dsub(v->b.position, v->origin);
+  v->a.position = tl_dvec3(0, 0, 0);
+  const talus_real near = TL_R(fmax(margin, 0)) * (1 + 4 * TL_REAL_EPS);
+  if (tl_has_clump(v->a.shape->kind, v->b.shape->kind)) {
+    look_at_clumps(v, near);
+    return;
+  }
+  tl_point points[TL_NARROW_MAX_POINTS];
+  const int count = tl_narrow_pair(&v->a, &v->b, near, points);
+  take_points(v, points, count > 0 ? count : 0);
+}
+
+/* ---- how long it lasts ----------------------------------------------------------------------- */
+
+/* The farthest place of a convex body along n, m. */
+static double farthest(const tl_mover *m, double t, talus_dvec3 n) {
+  const tl_posed p = pose_at(m, t);
+  tl_convex c;
+  tl_posed_convex(&p, &c);
+  return tl_ddot(n, tl_convex_support(&c, n)) + c.rounding;
+}
+
+/* Between the bodies along the plane's normal, at the time t. */
+static double separation(const view *v, const plane *p, double t) {
+  const tl_advance *pair = v->job->pair;
+  const talus_dvec3 back = tl_dscale(p->normal, -1);
+  const bool wall_a = tl_kind_is_wall(pair->a.shape->kind);
+  const bool wall_b = tl_kind_is_wall(pair->b.shape->kind);
+  if (!wall_a && !wall_b)
+    return -farthest(&pair->b, t, back) - farthest(&pair->a, t, p->normal);
+  const tl_path *wall = wall_b ? &pair->b.path : &pair->a.path;
+  const talus_dvec3 moved = tl_dsub(tl_path_position(wall, t), tl_path_position(wall, v->t));
+  const double behind = p->behind + tl_ddot(p->normal, moved);
+  return wall_b ? behind - farthest(&pair->a, t, p->normal) : -farthest(&pair->b, t, back) - behind;
+}
+
+/* How long a plane is proven to part the bodies, at most `length`. */
+static double plane_time(const view *v, const plane *p, double length) {
+  const double floor = v->job->floor, bend = bend_along(v->job, p->normal);
+  const double room = separation(v, p, v->t) - floor;
+  double best = 0;
+  for (int i = 0; i < TRIES && best < length; ++i) {
+    const double t =
+        tl_advance_from_two(room, separation(v, p, v->t + length) - floor, bend, length);
+    best = fmax(best, t);
+    if (t >= 0.25 * length) /* a shorter interval would hardly be better */
+      break;
+    length = fmax(2 * best, length / 16);
+  }
+  return best;
+}
+
+static double support_time(view *v, double length) {
+  const tl_advance *pair = v->job->pair;
+  const bool has_wall =
+      tl_kind_is_wall(pair->a.shape->kind) || tl_kind_is_wall(pair->b.shape->kind);
+  if (!has_wall) { /* one plane is enough */
+    const plane p = {.normal = v->normal};
+    return plane_time(v, &p, length);
+  }
+  for (int i = 0; i < v->count && length > 0; ++i)
+    length = plane_time(v, &v->planes[i], length);
+  return length;
+}
+
+/* How long what is seen is proven to last, at most `length`. */
+static double time_from(view *v, double length) {
+  const job *j = v->job;
+  if (v->gap == DBL_MAX)
+    return length;
+  if (j->bound == BY_SPHERES)
+    return fmin(v->safe, length);
+  const double by_speed =
+      fmin(tl_advance_from_one(v->gap - j->floor, speed_at(j, v->t), tl_dlength(j->pull)), length);
+  if (j->bound == BY_SPEED || by_speed >= length)
+    return by_speed;
+  return fmax(support_time(v, length), by_speed);
+}
+
+static bool is_supported(const tl_advance *pair) {
+  return tl_narrow_capacity(pair->a.shape->kind, pair->b.shape->kind) > 0;
+}
+
+tl_advanced tl_advance_pair(const tl_advance *pair) {
+  tl_advanced r = {.least = DBL_MAX};
+  if (!is_supported(pair) || !(pair->h > 0)) {
+    r.time = pair->h, r.is_clear = true;
+    return r;
+  }
+  const job j = job_of(pair);
+  view v;
+  while (r.time < pair->h) {
+    const double left = pair->h - r.time;
+    if (r.looks++ == TL_ADVANCE_MOST) {
+      r.is_lost = true;
+      return r;
+    }
+    look(&j, r.time, pair->floor + motion_from(&j, r.time, left), &v);
+    r.gap = v.gap;
+    if (v.gap < r.least)
+      r.least = v.gap, r.least_at = r.time;
+    if (v.gap < pair->floor)
+      return r;
+    const double length = time_from(&v, left);
+    if (!pair->goes_on && length < left && motion_from(&j, r.time, length) < pair->fine) {
+      r.is_clear = motion_from(&j, r.time, left) < 2 * pair->fine;
+      return r;
+    }
+    /* By at least the last bit of the time. */
+    r.time = length >= left ? pair->h : fmax(r.time + length, nextafter(r.time, DBL_MAX));
+  }
+  r.is_clear = true;
+  return r;
+}
+
+double tl_advance_gap(const tl_advance *pair, double t, double margin) {
+  if (!is_supported(pair))
+    return DBL_MAX;
+  const job j = job_of(pair);
+  view v;
+  look(&j, t, margin, &v);
+  return v.gap;
+}
+
+double tl_advance_motion(const tl_advance *pair, double t) {
+  const job j = job_of(pair);
+  return motion_from(&j, 0, t);
+}

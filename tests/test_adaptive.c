@@ -1,0 +1,245 @@
+/* Adaptive steps: exact flights, no overlap, no deflection of what misses, and the same bits
+ * however a run is cut. */
+#include "check.h"
+
+#include "step/paths.h"
+#include "world/world.h"
+
+#include <float.h>
+
+static talus_world *make(double gravity, double dt, double halo) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.gravity = (talus_vec3){0, 0, TL_R(-gravity)};
+  def.dt = dt;
+  def.step = TALUS_STEP_ADAPTIVE;
+  def.halo = halo;
+  def.threads = 2;
+  CHECK_OK(talus_world_create(&def, &world));
+  return world;
+}
+
+static talus_material material(talus_world *world, double friction, double restitution) {
+  talus_material_def def = talus_material_def_default();
+  talus_material m;
+  def.density = 1000, def.friction = friction, def.restitution = restitution;
+  CHECK_OK(talus_world_add_material(world, &def, &m));
+  return m;
+}
+
+static talus_shape shape(talus_world *world, talus_shape_kind kind, double a, double b, double c) {
+  talus_shape_def def = talus_shape_def_default();
+  talus_shape s;
+  def.kind = kind, def.size[0] = a, def.size[1] = b, def.size[2] = c, def.size[3] = 0;
+  CHECK_OK(talus_world_add_shape(world, &def, &s));
+  return s;
+}
+
+static talus_body body(talus_world *world, talus_shape s, talus_material m, talus_dvec3 at,
+                       talus_vec3 v, talus_vec3 w, talus_body_kind kind) {
+  talus_body_def def = talus_body_def_default();
+  talus_body made;
+  def.shape = s, def.material = m, def.position = at, def.velocity = v, def.spin = w;
+  def.kind = kind;
+  CHECK_OK(talus_world_add_body(world, &def, &made));
+  return made;
+}
+
+static talus_body_info info(const talus_world *world, talus_body b) {
+  talus_body_info i;
+  CHECK_OK(talus_world_get_body(world, b, &i));
+  return i;
+}
+
+/* ---- an audit of every step, as talus audit does it -------------------------------------------
+ */
+
+static double deepest; /* m: largest overlap of all steps; negative: the smallest gap */
+
+static talus_status watch(void *context, const tl_crowd *crowd) {
+  talus_world *world = context;
+  uint8_t *flies;
+  TL_TAKE(crowd->arena, crowd->model->bodies, &flies);
+  tl_step_find_flying(crowd, flies);
+  const tl_paths_rule rule = {
+      .fine = {.sizes = 1e-9}, .goes_on = true, .finds_depth = true, .flies = flies};
+  tl_paths_report found;
+  TL_TRY(tl_step_check_paths(world->backend, crowd, &rule, &found));
+  CHECK_MSG(found.short_count == 0, "overlap %g m at t = %g s", -found.least,
+            crowd->t0 + found.least_at);
+  deepest = fmax(deepest, -found.least);
+  return TALUS_OK;
+}
+
+static void audit(talus_world *world) {
+  deepest = -DBL_MAX;
+  world->watch = watch;
+  world->watch_context = world;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+TEST(a_flight_is_the_parabola_however_it_is_cut) {
+  if (TALUS_SINGLE)
+    SKIP("velocities are floats here");
+  for (int cuts = 1; cuts <= 1000; cuts *= 10) {
+    talus_world *world = make(9.81, 1.0 / cuts, -1);
+    const talus_material m = material(world, 0, 0);
+    const talus_body b =
+        body(world, shape(world, TALUS_BOX, 0.1, 0.2, 0.3), m, (talus_dvec3){1, 2, 3},
+             (talus_vec3){3, -1, 4}, (talus_vec3){1, 2, 3}, TALUS_FREE);
+    CHECK_OK(talus_world_step(world, (uint64_t)cuts));
+    const talus_dvec3 x = info(world, b).position;
+    CHECK_NEAR(talus_world_time(world), 1, 1e-15);
+    CHECK_NEAR(x.x, 4, 1e-12);
+    CHECK_NEAR(x.y, 1, 1e-12);
+    CHECK_NEAR(x.z, 3 + 4 - 0.5 * 9.81, 1e-12);
+    talus_world_destroy(world);
+  }
+}
+
+TEST(a_bullet_does_not_pass_a_card) {
+  talus_world *world = make(0, 1e-2, -1);
+  const talus_material m = material(world, 0, 0.5);
+  body(world, shape(world, TALUS_BOX, 1, 1, 1e-3), m, (talus_dvec3){0, 0, 0}, (talus_vec3){0},
+       (talus_vec3){0}, TALUS_FIXED);
+  const talus_body bullet =
+      body(world, shape(world, TALUS_SPHERE, 0.01, 0, 0), m, (talus_dvec3){0, 0, 14},
+           (talus_vec3){0, 0, TL_R(-1e4)}, (talus_vec3){0}, TALUS_FREE);
+  audit(world);
+  CHECK_OK(talus_world_step(world, 1));
+  const double back = (1e-2 - (14 - 0.0105) / 1e4) * 5e3;
+  CHECK_NEAR(info(world, bullet).position.z, 0.0105 + back, 1e-4);
+  CHECK_NEAR(info(world, bullet).velocity.z, 5e3, 1);
+  talus_report report;
+  CHECK_OK(talus_world_report(world, &report));
+  CHECK(report.short_steps >= 1 && report.swept >= 1);
+  CHECK(report.short_a == 1 && report.short_b == 2);
+  CHECK(report.dt_least > 0 && report.dt_least < 1e-2);
+  talus_world_destroy(world);
+}
+
+TEST(what_misses_by_a_micrometre_is_not_deflected) {
+  talus_world *world = make(0, 0.1, 1e-7);
+  const talus_material m = material(world, 0.5, 0.5);
+  const talus_shape ball = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  const talus_body still =
+      body(world, ball, m, (talus_dvec3){0, 0, 0}, (talus_vec3){0}, (talus_vec3){0}, TALUS_FREE);
+  const talus_body passer = body(world, ball, m, (talus_dvec3){-5, 0.2 + 1.2e-6, 0},
+                                 (talus_vec3){100, 0, 0}, (talus_vec3){0, 0, 3}, TALUS_FREE);
+  audit(world);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK_NEAR(info(world, passer).position.x, 5, 1e-9);
+  CHECK_NEAR(info(world, passer).position.y, 0.2 + 1.2e-6, 1e-9);
+  CHECK_NEAR(info(world, still).velocity.y, 0, 0);
+  CHECK(deepest < -1e-6);
+  talus_world_destroy(world);
+}
+
+TEST(three_balls_that_meet_at_once_part_as_symmetry_says) {
+  talus_world *world = make(0, 0.05, -1);
+  const talus_material m = material(world, 0, 1);
+  const talus_shape ball = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  talus_body b[3];
+  for (int i = 0; i < 3; ++i) {
+    const double c = cos(2 * TL_PI * i / 3), s = sin(2 * TL_PI * i / 3);
+    b[i] = body(world, ball, m, (talus_dvec3){c, s, 0},
+                (talus_vec3){TL_R(-10 * c), TL_R(-10 * s), 0}, (talus_vec3){0}, TALUS_FREE);
+  }
+  audit(world);
+  CHECK_OK(talus_world_step(world, 10));
+  for (int i = 0; i < 3; ++i) {
+    const talus_body_info got = info(world, b[i]);
+    const double out = (double)got.velocity.x * cos(2 * TL_PI * i / 3) +
+                       (double)got.velocity.y * sin(2 * TL_PI * i / 3);
+    CHECK_NEAR(out, 10, 1e-3);
+  }
+  talus_world_destroy(world);
+}
+
+TEST(a_cross_that_turns_on_the_spot_hits_with_its_arm) {
+  const double spheres[] = {-0.9, 0, 0, 0.1, -0.6, 0,   0, 0.1, -0.3, 0,    0, 0.1,
+                            0,    0, 0, 0.1, 0.3,  0,   0, 0.1, 0.6,  0,    0, 0.1,
+                            0.9,  0, 0, 0.1, 0,    0.9, 0, 0.1, 0,    -0.9, 0, 0.1};
+  talus_world *world = make(0, 0.1, -1);
+  const talus_material m = material(world, 0, 0);
+  talus_shape_def def = talus_shape_def_default();
+  talus_shape cross;
+  def.kind = TALUS_CLUMP, def.points = spheres, def.point_count = 9;
+  CHECK_OK(talus_world_add_shape(world, &def, &cross));
+  body(world, cross, m, (talus_dvec3){0, 0, 0}, (talus_vec3){0}, (talus_vec3){0, 0, 30},
+       TALUS_FREE);
+  const talus_body struck =
+      body(world, shape(world, TALUS_BOX, 0.1, 0.1, 0.1), m, (talus_dvec3){0.7, 0.7, 0},
+           (talus_vec3){0}, (talus_vec3){0}, TALUS_FREE);
+  audit(world);
+  CHECK_OK(talus_world_step(world, 4));
+  CHECK(tl_length(info(world, struck).velocity) > 1);
+  talus_world_destroy(world);
+}
+
+/* Bodies of several kinds fall on a floor and each other. */
+static talus_world *make_heap(int threads) {
+  talus_world *world = make(9.81, 0.01, -1);
+  world->model.par.threads = threads;
+  const talus_material m = material(world, 0.4, 0.3);
+  const talus_shape kinds[] = {
+      shape(world, TALUS_SPHERE, 0.05, 0, 0), shape(world, TALUS_BOX, 0.08, 0.1, 0.12),
+      shape(world, TALUS_CAPSULE, 0.03, 0.1, 0), shape(world, TALUS_ELLIPSOID, 0.06, 0.05, 0.03)};
+  talus_shape_def plane = talus_shape_def_default();
+  talus_shape floor;
+  plane.kind = TALUS_PLANE, plane.size[0] = plane.size[1] = plane.size[3] = 0, plane.size[2] = 1;
+  CHECK_OK(talus_world_add_shape(world, &plane, &floor));
+  body(world, floor, m, (talus_dvec3){0, 0, 0}, (talus_vec3){0}, (talus_vec3){0}, TALUS_FIXED);
+  for (int i = 0; i < 8; ++i)
+    body(world, kinds[i % 4], m, (talus_dvec3){0.03 * (i % 3), 0.02 * (i % 2), 0.15 + 0.17 * i},
+         (talus_vec3){0}, (talus_vec3){TL_R(i), 2, 1}, TALUS_FREE);
+  return world;
+}
+
+TEST(a_heap_never_overlaps) {
+  talus_world *world = make_heap(1);
+  audit(world);
+  CHECK_OK(talus_world_step(world, check_is_short() ? 30 : 60));
+  CHECK(deepest <= 0 && deepest > -1e-4);
+  talus_world_destroy(world);
+}
+
+TEST(threads_and_a_restart_change_no_bit) {
+  talus_world *one = make_heap(1), *two = make_heap(3), *loaded;
+  const uint64_t steps = check_is_short() ? 22 : 40;
+  CHECK_OK(talus_world_step(one, steps));
+  CHECK_OK(talus_world_step(two, 25 < steps ? 25 : 20));
+  if (talus_world_save(two, "adaptive.hdf") == TALUS_OK) {
+    CHECK_OK(talus_world_load("adaptive.hdf", &loaded));
+    remove("adaptive.hdf");
+    CHECK_OK(talus_world_step(loaded, steps - talus_world_steps(loaded)));
+    CHECK_EQ_U64(talus_world_hash(loaded), talus_world_hash(one));
+    talus_world_destroy(loaded);
+  }
+  CHECK_OK(talus_world_step(two, steps - talus_world_steps(two)));
+  CHECK_EQ_U64(talus_world_hash(two), talus_world_hash(one));
+  talus_report a, b;
+  CHECK_OK(talus_world_report(one, &a));
+  CHECK_OK(talus_world_report(two, &b));
+  CHECK(a.swept == b.swept && a.short_steps == b.short_steps && a.short_steps > 0);
+  talus_world_destroy(one);
+  talus_world_destroy(two);
+}
+
+TEST(settings_that_make_no_sense_are_refused) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.step = TALUS_STEP_ADAPTIVE;
+  def.dt_min = 2 * def.dt;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "dt_min"));
+  def.dt_min = 1e-8, def.solve.kind = TALUS_SOLVE_PENALTY;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "springs"));
+  def.solve.kind = TALUS_SOLVE_IMPULSE, def.halo = 0;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "halo"));
+}
+
+TEST_MAIN()
