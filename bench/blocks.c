@@ -78,7 +78,7 @@ talus_quat blocks_rotation(uint64_t i) {
                       (talus_real)(s * q[3])};
 }
 
-bool blocks_rig_make(const blocks_options *options, blocks_rig *rig) {
+bool blocks_rig_make(const blocks_options *options, bool floored, blocks_rig *rig) {
   talus_world_def def = talus_world_def_default();
   talus_material_def material = talus_material_def_default();
   talus_shape floor;
@@ -95,8 +95,9 @@ bool blocks_rig_make(const blocks_options *options, blocks_rig *rig) {
     return blocks_fail("making a world");
   const talus_quat none = {1, 0, 0, 0};
   return blocks_add_shape(rig, TALUS_BOX, 1, 1, 1, &rig->box) &&
-         blocks_add_shape(rig, TALUS_PLANE, 0, 0, 1, &floor) &&
-         blocks_add_body(rig, TALUS_FIXED, floor, (talus_dvec3){0, 0, 0}, none, NULL);
+         (!floored ||
+          (blocks_add_shape(rig, TALUS_PLANE, 0, 0, 1, &floor) &&
+           blocks_add_body(rig, TALUS_FIXED, floor, (talus_dvec3){0, 0, 0}, none, NULL)));
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */

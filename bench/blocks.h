@@ -34,14 +34,14 @@ bool blocks_fail(const char *doing);
 
 /* ---- worlds ---------------------------------------------------------------------------------- */
 
-/* A world as the options want it, with a floor and a material of friction 0.6. */
+/* A world as the options want it, with a material of friction 0.6. */
 typedef struct blocks_rig {
   talus_world *world;
   talus_material material;
   talus_shape box, hull; /* a box of 1 m; a hull of 32 vertices within a ball of 0.5 m */
 } blocks_rig;
 
-bool blocks_rig_make(const blocks_options *options, blocks_rig *rig);
+bool blocks_rig_make(const blocks_options *options, bool floored, blocks_rig *rig);
 bool blocks_add_shape(blocks_rig *rig, talus_shape_kind kind, double a, double b, double c,
                       talus_shape *shape);
 bool blocks_add_body(blocks_rig *rig, talus_body_kind kind, talus_shape shape, talus_dvec3 at,

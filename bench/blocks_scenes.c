@@ -34,7 +34,7 @@ static bool run_scenes(const blocks_bench *bench, const char *name, build_fn *bu
   const int rows = bench->options.bodies > 0 || bench->options.quick ? 1 : n;
   for (int i = 0; i < rows && good; ++i) {
     blocks_rig rig;
-    good = blocks_rig_make(&bench->options, &rig) &&
+    good = blocks_rig_make(&bench->options, true, &rig) &&
            build(&rig, count_of(bench, counts[i], quick)) &&
            blocks_measure(bench, name, rig.world, steps, csv);
     talus_world_destroy(rig.world);

@@ -3,11 +3,12 @@
  *   simple  its 720 balls from two sides: steps per second of the whole sequence
  *   flow    the nozzle full of moving balls: steps per second by stage, for each way to find pairs,
  *           with the wall in cells and tested by everybody
+ *   fields  the same with and without averaged fields, in turn (nozzle_fields.c)
  *   drift   energy of the published response beside the symmetric one, 10 % filled
  *   gas     collisions per second against how many and how dense (talus bench events)
  *
  * Balls have a radius of 0.2 and fly at 0.5 along z, with 0.1 in each direction; dt is 0.01. */
-#include "bench.h"
+#include "nozzle.h"
 #include "tools.h"
 
 #include <math.h>
@@ -30,16 +31,7 @@ typedef struct options {
   int threads, steps, drift_steps;
 } options;
 
-/* One way to compute a step. */
-typedef struct way {
-  const char *name;
-  talus_step_kind step;
-  talus_shell shell;
-  talus_response response;
-  talus_broad_kind broad;
-  double skin;        /* m; below 0: auto */
-  bool has_wall_last; /* then everybody in its box tests it */
-} way;
+typedef nozzle_way way;
 
 /* ---- a nozzle full of balls ------------------------------------------------------------------ */
 
@@ -128,7 +120,7 @@ static talus_status add_wall(talus_world *world, talus_material material) {
   return status == TALUS_OK ? talus_world_add_body(world, &wall, NULL) : status;
 }
 
-static talus_status make_nozzle(const way *how, long bodies, int threads, talus_world **world) {
+talus_status nozzle_make(const way *how, long bodies, int threads, talus_world **world) {
   talus_world_def def = talus_world_def_default();
   talus_material_def steel = talus_material_def_default();
   talus_shape_def sphere = talus_shape_def_default();
@@ -162,7 +154,7 @@ static talus_status make_nozzle(const way *how, long bodies, int threads, talus_
 /* ---- flow ------------------------------------------------------------------------------------ */
 
 static const way ways[] = {
-    {"hard, bins, skin", TALUS_STEP_FIXED, TALUS_SHELL_HARD, 0, TALUS_BROAD_BINS, -1, false},
+    {"hard, neighbours kept", TALUS_STEP_FIXED, TALUS_SHELL_HARD, 0, TALUS_BROAD_BINS, -1, false},
     {"hard, bins", TALUS_STEP_FIXED, TALUS_SHELL_HARD, 0, TALUS_BROAD_BINS, 0, false},
     {"hard, cells", TALUS_STEP_FIXED, TALUS_SHELL_HARD, 0, TALUS_BROAD_CELLS, 0, false},
     {"hard, bins, wall without cells", TALUS_STEP_FIXED, TALUS_SHELL_HARD, 0, TALUS_BROAD_BINS, 0,
@@ -174,7 +166,7 @@ static const way ways[] = {
 static talus_status measure(const way *how, long bodies, const options *opt, FILE *csv) {
   talus_world *world = NULL;
   talus_report from, to;
-  talus_status status = make_nozzle(how, bodies, opt->threads, &world);
+  talus_status status = nozzle_make(how, bodies, opt->threads, &world);
   if (status == TALUS_OK)
     status = talus_world_step(world, WARM_UP);
   if (status == TALUS_OK)
@@ -242,7 +234,7 @@ static talus_status run_drift(const options *opt, FILE *csv) {
   for (int i = 0; i < 2; ++i) {
     talus_world *world = NULL;
     talus_report from, to;
-    talus_status status = make_nozzle(&responses[i], bodies, opt->threads, &world);
+    talus_status status = nozzle_make(&responses[i], bodies, opt->threads, &world);
     if (status == TALUS_OK)
       status = talus_world_report(world, &from);
     if (status == TALUS_OK)
@@ -303,7 +295,7 @@ static talus_status run_simple(const options *opt, FILE *csv) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static const char *const tables[] = {"simple", "flow", "drift", "gas"};
+static const char *const tables[] = {"simple", "flow", "fields", "drift", "gas"};
 
 static talus_status run_table(const char *table, const options *opt) {
   static const char flow[] = "bodies,way,steps_per_s,broad_ms,narrow_ms,solve_ms,move_ms,at_wall_"
@@ -314,6 +306,11 @@ static talus_status run_table(const char *table, const options *opt) {
   if (strcmp(table, "gas") == 0) {
     char name[] = "events", *argv[] = {name, NULL};
     return bench_events(1, argv) == 0 ? TALUS_OK : TALUS_ERROR_INVALID;
+  }
+  if (strcmp(table, "fields") == 0) {
+    long bodies[MOST];
+    (void)parse_bodies(opt->bodies, bodies);
+    return nozzle_fields(bodies[0], opt->threads, opt->steps, opt->csv);
   }
   const bool is_flow = strcmp(table, "flow") == 0, is_drift = strcmp(table, "drift") == 0;
   char name[32];
@@ -332,9 +329,9 @@ static talus_status run_table(const char *table, const options *opt) {
 int bench_nozzle(int argc, char **argv) {
   options opt = {.bodies = "156924,115712,246784", .steps = 100, .drift_steps = 1500};
   const cli_option list[] = {
-      {"only", 0, CLI_TEXT, "TABLE", "simple, flow, drift or gas; default: all", &opt.only},
-      {"bodies", 0, CLI_TEXT, "N,N", "flow (156924,115712,246784)", &opt.bodies},
-      {"steps", 0, CLI_COUNT, "N", "flow: steps that are measured (100)", &opt.steps},
+      {"only", 0, CLI_TEXT, "TABLE", "simple, flow, fields, drift or gas; default: all", &opt.only},
+      {"bodies", 0, CLI_TEXT, "N,N", "flow (156924,115712,246784); fields: the first", &opt.bodies},
+      {"steps", 0, CLI_COUNT, "N", "flow, fields: steps that are measured (100)", &opt.steps},
       {"drift-steps", 0, CLI_COUNT, "N", "drift (1500)", &opt.drift_steps},
       {"threads", 0, CLI_COUNT, "N", "0 (default): all cores", &opt.threads},
       {"csv", 0, CLI_TEXT, "DIR", "tables as files", &opt.csv},
@@ -346,14 +343,14 @@ int bench_nozzle(int argc, char **argv) {
   if (parsed < 0)
     return cli_parse_exit(parsed);
   long bodies[MOST];
-  if (!bench_has_table("nozzle", opt.only, tables, 4))
+  if (!bench_has_table("nozzle", opt.only, tables, 5))
     return CLI_INPUT;
   if (parse_bodies(opt.bodies, bodies) == 0 || opt.steps < 1 || opt.drift_steps < 1) {
     cli_error("bench nozzle: --bodies are whole numbers from 1 to 400000, --steps 1 or more");
     return CLI_INPUT;
   }
   printf("talus %s (%s)\n", talus_version(), talus_features());
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 5; ++i)
     if (run_table(tables[i], &opt) != TALUS_OK) {
       cli_error("bench nozzle: %s", talus_last_error());
       return CLI_FAILED;

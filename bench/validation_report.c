@@ -150,7 +150,7 @@ static void write_scoreboard(FILE *to, const val_run *runs, size_t n) {
   fprintf(to, "| case | tier |");
   for (int model = 0; model < VAL_MODELS; ++model)
     fprintf(to, " %s |", val_model_name((val_model)model));
-  fprintf(to, " CPU [s] |\n|---|---|---|---|---|---|---|---|---|\n");
+  fprintf(to, " CPU [s] |\n|---|---|---|---|---|---|---|---|---|---|\n");
   for (size_t i = 0; i < val_case_count; ++i) {
     const val_case *which = &val_cases[i];
     double cpu = 0;
@@ -168,7 +168,7 @@ static void write_scoreboard(FILE *to, const val_run *runs, size_t n) {
       fprintf(to, " |\n");
   }
   if (all > 0)
-    fprintf(to, "| all slow ones | | | | | | | | %.0f |\n", all);
+    fprintf(to, "| all slow ones | | | | | | | | | %.0f |\n", all);
 }
 
 static void write_rows(FILE *to, const val_run *run) {
@@ -224,7 +224,7 @@ static void write_case(FILE *to, const val_case *which, const val_run *runs, siz
   write_seeds(to, which, runs, n);
   fprintf(to, ")*\n\n");
   if (which->basis)
-    fprintf(to, "Expected, and how nearly: %s\n\n", which->basis);
+    fprintf(to, "Expected value and tolerance: %s\n\n", which->basis);
   fprintf(to, "| model | quantity | unit | expected | got | error | tolerance | |\n"
               "|---|---|---|---|---|---|---|---|\n");
   for (int model = 0; model < VAL_MODELS; ++model) {
@@ -251,27 +251,25 @@ static void write_preface(FILE *to, const val_run *runs, size_t n) {
     checks += runs[r].count + runs[r].failed;
     failures += val_failures(&runs[r]);
   }
-  fprintf(to,
-          "# Validation\n\n"
-          "What to believe: published and analytic cases, what was expected and what each contact "
-          "model gave. This page\nis written by `make validate` (`talus bench validation --slow "
-          "--write docs/validation.md`) from the results in\n"
-          "[validation.data](validation.data), which are kept as they come: one case run again, "
-          "with `--case NAME`, takes its\nplace, and `make validate RESUME=1` goes on after an "
-          "interruption. Results do not depend on the machine or its\nnumber of threads.\n\n"
-          "A tolerance is what the method or the experiment is known to err by; what is outside "
-          "stays here as **FAIL**\nwith its number. Where half of the 95 %% interval of a mean "
-          "over seeds is wider than the tolerance the verdict is\n"
-          "*inconclusive*, with the number of seeds that would decide. A column is empty where a "
-          "model does not claim "
-          "a case. Fast cases run in every `make test`.\n\n"
-          "Springs of `penalty` are of 1e6 N/m in fast cases unless they say otherwise. In slow "
-          "cases they are nearly as stiff as the\nstep allows, 0.8 of the critical one: 1,200 N/m "
-          "at 0.1 ms, where grains at the bottom of a silo overlap by 2 %% of their\ndiameter, "
-          "and 4,800 N/m at 0.05 ms in packings, 0.4 %%. `agreement-silo` shows what stiffer and "
-          "softer ones do.\n\n"
-          "talus %s (%s): %d numbers, %d of them FAIL, %d inconclusive.\n\n",
-          talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures, inconclusive);
+  fprintf(
+      to,
+      "# Validation\n\n"
+      "Published and analytic cases: the expected value, and the result of each contact model. "
+      "`make validate`\n(`talus bench validation --slow --write docs/validation.md`) writes this "
+      "page from the results in\n[validation.data](validation.data). A case that is run again "
+      "(`--case NAME`) replaces its old result, and\n`make validate RESUME=1` continues after an "
+      "interruption. Results depend neither on the machine nor on its number\nof threads.\n\n"
+      "The tolerance is the known error of the method or of the experiment. A number outside it "
+      "stays here, as **FAIL**. If half of the\n95 %% interval of a mean over seeds is wider than "
+      "the tolerance, the verdict is *inconclusive*, with the number of seeds\nthat would decide. "
+      "A column is empty where a model does not apply. Fast cases run in every `make test`.\n\n"
+      "The springs of `penalty` have 1e6 N/m in fast cases unless stated otherwise. In slow cases "
+      "they have 0.8 of the largest\nstiffness that the step allows: 1,200 N/m at 0.1 ms in "
+      "silos, where grains at the bottom overlap by 2 %% of their diameter,\nand 4,800 N/m at "
+      "0.05 ms in packings, where they overlap by 0.4 %%. `agreement-silo` shows the effect of "
+      "stiffness.\n\n"
+      "talus %s (%s): %d numbers, %d of them FAIL, %d inconclusive.\n\n",
+      talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures, inconclusive);
 }
 
 /* Seeds of slow cases that are not there, so that nobody takes a part for the whole. */

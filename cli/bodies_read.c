@@ -55,8 +55,8 @@ static bool refuse_file(bodies_source *in, FILE *file) {
   return refuse(in, "%s: %s", in->path, strerror(error));
 }
 
-/* Bytes that a table may have. It is read as a whole, and its bodies take as much again: a larger
- * one would take the machine's memory before anything could be said about it. */
+/* Largest size of a table. It is read as a whole, and its bodies need as much memory again: a
+ * larger one would use all memory before a message could be given. */
 static size_t most_bytes(void) {
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 : (size_t)1 << 32;
@@ -170,7 +170,7 @@ static void convert_points(const frame *from, const frame_shape *shape, double *
            3 * (size_t)shape->triangles * sizeof *corners);
     def->triangles = corners;
     def->triangle_count = shape->triangles;
-    def->mesh_sides = (talus_mesh_sides)shape->open;
+    def->sides = (talus_sides)shape->open;
     def->thickness = shape->size[0], def->rounding = shape->size[1];
     def->open = 0;
   }
@@ -196,7 +196,9 @@ static bool convert_shapes(const bodies_source *in, const frame *from, body_tabl
     table->shapes[i].kind = (talus_shape_kind)shape->kind; /* both in one order */
     memcpy(table->shapes[i].size, shape->size, sizeof shape->size);
     if (shape->kind == FRAME_REVOLVED)
-      table->shapes[i].sides = (talus_sides)shape->open;
+      table->shapes[i].sides = shape->open == 1   ? TALUS_SIDES_OUT
+                               : shape->open == 2 ? TALUS_SIDES_BOTH
+                                                  : TALUS_SIDES_IN; /* docs/formats.md */
     else
       table->shapes[i].open = shape->open;
     convert_points(from, shape, table->points + 4 * (size_t)shape->point,

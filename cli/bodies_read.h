@@ -20,8 +20,9 @@ typedef struct body_table {
   double *points;      /* of hulls and clumps of a frame */
 } body_table;
 
-/* What the file is shows in it and, where that leaves a doubt, in its name. False after a message
- * in `why`, which begins with the file's name; then there is nothing to free. */
+/* The kind of the file is recognised by its content and, if that is not clear, by its name. Returns
+ * false with a message in `why` that begins with the name of the file; then there is nothing to
+ * free. */
 bool bodies_read(const char *path, body_table *table, char *why, size_t size);
 void bodies_free(body_table *table);
 

@@ -39,8 +39,8 @@ void cli_error(const char *fmt, ...) CLI_PRINTF(1, 2);
 void cli_warning(const char *fmt, ...) CLI_PRINTF(1, 2);
 void cli_note(const char *fmt, ...) CLI_PRINTF(1, 2);
 
-/* Text from a file or a name, on one line and with nothing that a terminal would obey; valid until
- * the fourth call from here. What the three above print is made so by themselves. */
+/* Text from a file or a name, on one line and without characters that control a terminal; valid
+ * until the fourth call after this one. The three functions above do this to what they print. */
 const char *cli_shown(const char *text);
 
 /* The candidate nearest to a word, where near enough to be a slip; NULL otherwise. */
@@ -97,7 +97,7 @@ static inline int cli_parse_exit(int parsed) {
 
 /* ---- scenes ---------------------------------------------------------------------------------- */
 
-/* The scene.yaml of a result folder; says nothing where there is none. Nobody waits for a FIFO. */
+/* The scene.yaml of a result folder; no message if there is none. Does not wait for a FIFO. */
 bool cli_load_own_scene(const char *path, talus_scene **scene);
 
 /* Reads a scene; on failure prints every complaint and returns the exit code, CLI_DONE otherwise.

@@ -74,7 +74,7 @@ static void add_body(field *made, const frame *bodies, size_t i) {
   const float *v = bodies->velocity + 3 * i;
   const double column = floor((x[plane->right] - plane->bounds[0]) / made->cell[0]);
   const double row = floor((x[plane->up] - plane->bounds[2]) / made->cell[1]);
-  /* Who is on the far border belongs to the last cell, unless the grid was given. */
+  /* A body on the far border belongs to the last cell, unless the grid was given. */
   const double last[2] = {(double)made->columns - 1, (double)made->rows - 1};
   const double c = plane->has_bounds ? column : fmin(column, last[0]);
   const double r = plane->has_bounds ? row : fmin(row, last[1]);

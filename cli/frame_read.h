@@ -97,7 +97,7 @@ void frame_average_free(frame_average *found);
 
 /* ---- between frame_guard.c and frame_read.c, where HDF5 is ----------------------------------- */
 
-/* The same without a net: what they leave behind after a failure is lost with the process. */
+/* The same without a separate process: after a failure they may leave memory behind. */
 bool frame_parse(const char *path, frame *found, char *why, size_t size);
 bool frame_parse_time(const char *path, double *time, char *why, size_t size);
 bool frame_parse_average(const char *path, frame_average *found, char *why, size_t size);

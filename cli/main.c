@@ -1,4 +1,4 @@
-/* talus: the command. Each command has its own file; this one tells them apart. */
+/* The command `talus`. Each subcommand has its own file; this one selects it. */
 #include "cli.h"
 
 #include <talus/detect.h>

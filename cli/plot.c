@@ -28,7 +28,8 @@ static const kind kinds[] = {
      {{"kinetic", "kinetic_energy", NULL},
       {"potential", "potential_energy", NULL},
       {"total", "kinetic_energy", "potential_energy"}}},
-    /* The ledger of the total, by itself: where emitters pour, its sums dwarf what is there. */
+    /* The energy balance has a plot of its own: with emitters its sums are much larger than the
+       energies. */
     {"work",
      "energy since the start [J]",
      false,
@@ -79,8 +80,8 @@ static double value_at(const history *from, size_t row, size_t column) {
   return from->values[row * from->columns + column];
 }
 
-/* Milliseconds per step since the line before; nothing where a run was taken up again and its
- * clock began anew. */
+/* Milliseconds per step since the last line; none where a run was resumed and its clock restarted.
+ */
 static double rate_at(const history *from, size_t row, size_t column, size_t steps) {
   if (row == 0)
     return NAN;
@@ -204,7 +205,7 @@ static plot_range log_range(double low, double high) {
   double from = floor(log10(low) + 1e-9), to = ceil(log10(high) - 1e-9);
   if (!(to > from))
     to = from + 1;
-  /* Far below the rest is as good as nothing: a dozen decades are enough to look at. */
+  /* Values far below the rest are not shown: a dozen decades are enough. */
   return (plot_range){fmax(from, to - 12), to};
 }
 

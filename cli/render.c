@@ -404,7 +404,7 @@ static int make_film(session *s) {
   char what[96];
   const double began = tl_clock();
   int code = choose_rate(s);
-  /* Started before all frames are read: where there is no ffmpeg one is told at once. */
+  /* Started before all frames are read, so that a missing ffmpeg is reported at once. */
   if (code == CLI_DONE)
     code = render_film_begin(s->options.output, s->options.width, s->options.height, s->options.fps,
                              &film);

@@ -115,7 +115,7 @@ static void close_book(book *known) {
   talus_world_destroy(known->world);
 }
 
-/* The number of a group, made where there was none: then nobody is in it. */
+/* The number of a group, which is created if it does not exist; then no body is in it. */
 static uint32_t group_of(const book *known, const char *word) {
   uint32_t group = 0;
   return talus_world_group(known->world, word, &group) == TALUS_OK ? group : 0;

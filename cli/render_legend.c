@@ -119,8 +119,8 @@ static void draw_wheel(const pen *with, const render_view *view) {
   write_at(with, x - 0.5f * text_width(text, small), y + radius + 16 * u + small, small, text);
 }
 
-/* The hues of a flat map. A shade darker than those of bodies, so that who reads the picture back
- * does not take them for bodies. */
+/* The hues of a flat map, slightly darker than those of bodies, so that `talus field --image` does
+ * not take them for bodies. */
 static void draw_hues(const pen *with, const render_options *options) {
   const bool is_sphere = options->colour == BY_DIRECTION;
   const float u = with->unit, radius = 62 * u, hole = is_sphere ? 0 : 0.45f * radius;

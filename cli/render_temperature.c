@@ -56,7 +56,8 @@ static grid make_grid(const frame *bodies) {
   for (int k = 0; k < 3; ++k)
     size[k] = high[k] - g.low[k];
   const double edge = find_edge(size, count);
-  for (int k = 0; k < 3; ++k) { /* whole cells: of a sliver at the end few bodies would tell */
+  for (int k = 0; k < 3;
+       ++k) { /* whole cells only: a sliver at the end would have too few bodies */
     g.n[k] = (size_t)fmin(fmax(1, round(size[k] / edge)), CELLS_ALONG);
     g.per_edge[k] = g.n[k] > 1 ? (double)g.n[k] / size[k] : 0;
   }

@@ -21,8 +21,8 @@ typedef struct run_options {
 static volatile int interrupt;                /* the library asks after every step */
 static volatile sig_atomic_t is_starting = 1; /* the scene is read and built */
 
-/* While there is nothing to save, a long fill is not waited for. Only what may be called from a
- * handler is. */
+/* As long as there is nothing to save, a signal ends the process at once, even within a long fill.
+ * Only functions allowed in a handler are called. */
 static void on_signal(int signal) {
   static const char line[] = "talus: stopped before the first step; nothing was written or removed:"
                              " the same command begins again\n";
@@ -43,7 +43,7 @@ static void on_started(void *context) {
 /* The first Ctrl-C saves and stops; the second finds the default handler and kills. */
 static void catch_signals(void) {
   cli_catch_stops(on_signal, true);
-  /* A closed pipe or a file size limit is an error of a write, not a reason to die in it. */
+  /* A closed pipe or a file size limit makes a write fail; it must not kill the process. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
 }

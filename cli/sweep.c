@@ -8,7 +8,8 @@
 
 /* ---- before anything runs -------------------------------------------------------------------- */
 
-/* Every value by itself, laid over the scene: a key or a value that is wrong is told now. */
+/* Checks the scene with each single value, so that a wrong key or value is reported before any run.
+ */
 static int check_values(const sweep *study) {
   const size_t n = study->settings.count;
   cli_texts settings = {calloc(n + 1, sizeof *settings.data), n + 1};

@@ -84,7 +84,8 @@ static void count_entry(const sweep *study, const char *name, void *context) {
   ++*(size_t *)context;
 }
 
-/* The log of a run, which would tell that it has come to its end: of another scene, now. */
+/* Removes the log of a run whose scene has changed: its last line would say that the run is
+ * finished. */
 static void forget_run(const sweep *study, const char *name, void *context) {
   char path[4096], run[256];
   struct stat there;

@@ -25,8 +25,8 @@ static void on_signal(int signal) {
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-/* In the child: a group of its own, so that Ctrl-C reaches the sweep alone, which passes it on; and
- * should the sweep be killed, its runs save and end. */
+/* In the child: a process group of its own, so that Ctrl-C reaches only the sweep, which passes it
+ * on; if the sweep is killed, its runs save and end. */
 static void become(int log, char **argv) {
   setpgid(0, 0);
 #if defined(__linux__)

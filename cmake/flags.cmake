@@ -54,7 +54,8 @@ endif()
 
 if(TALUS_SANITIZE)
   target_compile_options(talus_flags INTERFACE
-    -fsanitize=${TALUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    -fsanitize=${TALUS_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+    -g1) # lines for stack traces; variables would double the size of every test
   target_link_options(talus_flags INTERFACE -fsanitize=${TALUS_SANITIZE})
   if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
     # Instrumented code confuses GCC's flow analysis; the plain builds keep this warning.

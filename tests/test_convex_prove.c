@@ -1,6 +1,7 @@
 /* Proofs prove: whatever is guessed, what comes out is what the definition says. And hulls that are
  * climbed have the support of hulls that are looked at. */
 #include "convex_reference.h"
+#include "narrow/mesh.h"
 
 static const talus_shape_kind kinds[] = {TALUS_BOX,      TALUS_ELLIPSOID, TALUS_CAPSULE,
                                          TALUS_CYLINDER, TALUS_CONE,      TALUS_SUPERELLIPSOID,
@@ -114,14 +115,45 @@ TEST(climbing_a_hull_finds_what_looking_at_all_its_vertices_finds) {
       const talus_dvec3 d = random_direction(&random);
       double most = -DBL_MAX;
       for (uint32_t i = 0; i < hull.point_count; ++i)
-        most = fmax(most, tl_hull_along(&c, i, d));
+        most = fmax(most, tl_hull_along(c.points, i, d));
       c.aim = 0;
-      CHECK_NEAR(tl_hull_along(&c, tl_hull_farthest(&c, d), d), most, 4e-16);
+      CHECK_NEAR(tl_hull_along(c.points, tl_hull_farthest(&c, d), d), most, 4e-16);
       c.aim = 1 + (uint32_t)k % hull.point_count; /* from any vertex */
-      CHECK_NEAR(tl_hull_along(&c, tl_hull_farthest(&c, d), d), most, 4e-16);
+      CHECK_NEAR(tl_hull_along(c.points, tl_hull_farthest(&c, d), d), most, 4e-16);
     }
     tl_shape_release(&hull);
   }
+}
+
+/* Bodies of corners that are apart have the normal of their nearest places, without Newton: the
+ * search for a better one from there finds none, and the gap is that of the definition. */
+TEST(nearest_places_of_bodies_of_corners_need_no_newton) {
+  static const talus_shape_kind angular[] = {TALUS_SPHERE, TALUS_CAPSULE, TALUS_BOX, TALUS_HULL};
+  double gain = 0, turn = 0;
+  for (int i = 0; i < 4; ++i)
+    for (int j = 2; j < 4; ++j)
+      for (uint64_t serial = 0; serial < 60; ++serial) {
+        tl_random random = tl_random_start(63, (uint32_t)(4 * i + j), serial);
+        tl_shape shape_a = random_convex(&random, angular[i]),
+                 shape_b = random_convex(&random, angular[j]);
+        const tl_posed a = random_pose(&random, &shape_a, 0);
+        tl_posed b = random_pose(&random, &shape_b, 1);
+        const talus_dvec3 d = random_direction(&random);
+        const lvec n = lv(d.x, d.y, d.z);
+        b.position = tl_dvec3(0, 0, 0);
+        const ld away = (ld)pow(10, uniform(&random, -4, 0)) - ref_separation(&a, &b, n);
+        b.position = tl_dvec3((double)(away * n.x), (double)(away * n.y), (double)(away * n.z));
+        tl_convex body_a, body_b;
+        tl_posed_convex(&a, &body_a), tl_posed_convex(&b, &body_b);
+        tl_solution s;
+        CHECK(tl_convex_solve(&body_a, &body_b, d, 100, &s) && s.gap > 0);
+        const tl_sight better = tl_refine(&body_a, &body_b, s.normal, s.size);
+        gain = fmax(gain, better.g - body_a.rounding - body_b.rounding - s.gap);
+        turn = fmax(turn, tl_dlength(tl_dsub(better.n, s.normal)));
+        tl_shape_release(&shape_a), tl_shape_release(&shape_b);
+      }
+  printf("  Newton gains %.1e m and turns by %.1e\n", gain, turn);
+  CHECK(gain < 1e-14 && turn < 1e-12);
 }
 
 TEST_MAIN()

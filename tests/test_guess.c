@@ -86,8 +86,8 @@ typedef struct search {
   double seconds;
 } search;
 
-/* The contacts of the world as it stands, `times` over. */
-static search find(talus_world *world, bool guess, int times) {
+/* The contacts of the world as it stands, `times` over; with axes of pairs that missed, or NULL. */
+static search find(talus_world *world, bool guess, tl_kept_axes *kept, int times) {
   const tl_model *model = &world->model;
   search s = {0};
   CHECK_OK(tl_arena_reset(&world->arena));
@@ -96,6 +96,7 @@ static search find(talus_world *world, bool guess, int times) {
                     .dt = model->dt,
                     .in = &world->state,
                     .out = &world->state,
+                    .kept_axes = kept,
                     .arena = &world->arena};
   talus_real *margins = NULL;
   talus_box *boxes = NULL;
@@ -146,7 +147,7 @@ TEST(guesses_change_no_contact_of_a_heap) {
   for (mix which = MIX_ALL; which <= MIX_ELLIPSOIDS; ++which) {
     talus_world *world = heap(which, 200, 1);
     CHECK_OK(talus_world_step(world, check_is_short() ? 190 : 250));
-    search cold = find(world, false, 5), warm = find(world, true, 5);
+    search cold = find(world, false, NULL, 5), warm = find(world, true, NULL, 5);
     CHECK(cold.contacts.count > 400);
     printf("  mix %d, %zu pairs, %zu contacts: %.2f us a pair, with guesses %.2f\n", (int)which,
            cold.pairs, cold.contacts.count, 1e6 * cold.seconds / (double)cold.pairs,
@@ -156,6 +157,55 @@ TEST(guesses_change_no_contact_of_a_heap) {
     tl_array_free(&warm.contacts);
     talus_world_destroy(world);
   }
+}
+
+/* ---- axes of pairs that missed --------------------------------------------------------------- */
+
+/* Bodies are removed on the way: axes may be those of other pairs then. */
+TEST(kept_axes_change_no_bit_along_a_history) {
+  talus_world *world = heap(MIX_ALL, 80, 1);
+  tl_kept_axes kept = {0};
+  size_t most = 0;
+  for (int step = 0; step < (check_is_short() ? 60 : 200); ++step) {
+    CHECK_OK(talus_world_step(world, 1));
+    if (step % 40 == 39) {
+      talus_body body;
+      CHECK_OK(talus_world_body_at(world, 7, &body));
+      CHECK_OK(talus_world_remove_body(world, body));
+    }
+    search without = find(world, true, NULL, 1), with = find(world, true, &kept, 1);
+    CHECK_EQ_U64(with.contacts.count, without.contacts.count);
+    CHECK(memcmp(with.contacts.data, without.contacts.data,
+                 with.contacts.count * sizeof *with.contacts.data) == 0);
+    most = kept.before.count > most ? kept.before.count : most;
+    for (size_t i = 1; i < kept.before.count; ++i) {
+      const tl_pair a = kept.before.data[i - 1].pair, b = kept.before.data[i].pair;
+      CHECK(a.a < b.a || (a.a == b.a && a.b < b.b));
+    }
+    tl_array_free(&without.contacts);
+    tl_array_free(&with.contacts);
+  }
+  printf("  up to %zu axes\n", most);
+  CHECK(most > 50);
+  tl_kept_free(&kept);
+  talus_world_destroy(world);
+}
+
+TEST(a_world_whose_pairs_missed_has_their_axes) {
+  talus_world *world = heap(MIX_STONES, 60, 1);
+  CHECK_OK(talus_world_step(world, 150));
+  CHECK(world->kept_axes.before.count > 20);
+  size_t parted = 0;
+  const tl_crowd crowd = {.model = &world->model, .in = &world->state};
+  for (size_t i = 0; i < world->kept_axes.before.count; ++i)
+    parted += tl_kept_parts(&crowd, 0, &world->kept_axes.before.data[i]);
+  CHECK_MSG(10 * parted > 9 * world->kept_axes.before.count, "%zu of %zu still part", parted,
+            world->kept_axes.before.count);
+  talus_world_destroy(world);
+  world = heap(MIX_ELLIPSOIDS, 60, 1);
+  CHECK_OK(talus_world_step(world, 40));
+  CHECK(world->kept_axes.before.capacity == 0);
+  talus_world_destroy(world);
 }
 
 /* ---- who guesses ---------------------------------------------------------------------------- */

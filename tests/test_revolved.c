@@ -276,7 +276,7 @@ static int touch(const tl_shape *wall, double x, double z, talus_real margin, tl
 TEST(sphere_behind_a_wall_of_one_side_is_pushed_back_up_to_half_its_radius) {
   const double tube[] = {-1, 1, 1, 1};
   tl_point p[TL_NARROW_MAX_POINTS];
-  for (int sides = 0; sides < 2; ++sides) {
+  for (int sides = TALUS_SIDES_OUT; sides <= TALUS_SIDES_IN; ++sides) {
     tl_shape wall = wall_of(tube, 2, (talus_sides)sides);
     const double out = sides == TALUS_SIDES_IN ? 1 : -1;
     CHECK_EQ_U64(touch(&wall, 1 + out * 0.04, 0, 0, p), 1);
@@ -424,7 +424,7 @@ static talus_body add_body(talus_world *world, const talus_shape_def *shape, tal
 
 TEST(fast_ball_does_not_leave_a_tube) {
   const talus_shape_def ball = {.kind = TALUS_SPHERE, .size = {0.05}};
-  for (int sides = 0; sides < 3; sides += 2) {
+  for (int sides = TALUS_SIDES_IN; sides <= TALUS_SIDES_BOTH; ++sides) {
     const talus_shape_def tube = {
         .kind = TALUS_REVOLVED, .size = {1, 1, 4}, .sides = (talus_sides)sides};
     talus_world *world = new_world(0.01);

@@ -5,13 +5,13 @@
 
 #include <talus/mesh.h>
 
-static tl_shape make(const talus_mesh *mesh, talus_mesh_sides sides) {
+static tl_shape make(const talus_mesh *mesh, talus_sides sides) {
   const talus_shape_def def = {.kind = TALUS_MESH,
                                .points = (const double *)mesh->vertex,
                                .point_count = mesh->vertices,
                                .triangles = (const uint32_t *)mesh->triangle,
                                .triangle_count = mesh->triangles,
-                               .mesh_sides = sides};
+                               .sides = sides};
   tl_shape shape;
   CHECK_OK(tl_shape_make(&def, &shape));
   return shape;
@@ -22,7 +22,7 @@ static tl_shape make_recipe(const char *kind, size_t triangles, uint64_t seed) {
       .kind = kind, .triangles = triangles, .noise = 1.4, .seed = seed};
   talus_mesh mesh;
   CHECK_OK(talus_mesh_make(&recipe, &mesh));
-  const tl_shape shape = make(&mesh, TALUS_MESH_AUTO);
+  const tl_shape shape = make(&mesh, TALUS_SIDES_AUTO);
   talus_mesh_free(&mesh);
   return shape;
 }
@@ -38,7 +38,7 @@ static tl_shape make_soup(tl_random *random, uint32_t triangles) {
   for (size_t i = 0; i < mesh.triangles; ++i)
     for (uint32_t k = 0; k < 3; ++k)
       mesh.triangle[i][k] = 3 * (uint32_t)i + k;
-  const tl_shape shape = make(&mesh, TALUS_MESH_BOTH);
+  const tl_shape shape = make(&mesh, TALUS_SIDES_BOTH);
   free(mesh.vertex);
   free(mesh.triangle);
   return shape;

@@ -100,7 +100,7 @@ typedef struct talus_shape_def {
   talus_shape_kind kind;
   double size[5];
   uint32_t open;        /* container: sides that are missing */
-  talus_sides sides;    /* revolved */
+  talus_sides sides;    /* revolved, mesh */
   const double *points; /* hull, mesh: triplets x, y, z; clump: quadruplets x, y, z, radius;
                            revolved: pairs z, radius; m */
   size_t point_count;   /* hull: at least 4, not all in one plane; clump: at least 1; revolved: at
@@ -110,7 +110,6 @@ typedef struct talus_shape_def {
    * and may be free; open, it is fixed or scripted, unless it has a thickness. */
   const uint32_t *triangles;
   size_t triangle_count;
-  talus_mesh_sides mesh_sides;
   double thickness; /* m: a shell, half of it on either side, with the mass of its area; 0: none */
   double rounding;  /* m: contacts are those of the mesh swept by a ball of this radius; mass is not
                        changed by it */
@@ -361,8 +360,7 @@ typedef enum talus_ellipsoid_method {
   TALUS_ELLIPSOID_CHM_OPM /* the same where the characteristic equation says yes: their method 2 */
 } talus_ellipsoid_method;
 
-/* How the near triangles of a mesh are found. The contacts are the same, bit for bit, except where
- * a mesh is wholly within another. */
+/* How the near triangles of a mesh are found. The contacts are the same, bit for bit. */
 typedef enum talus_tree_kind {
   TALUS_TREE_BVH, /* a tree of boxes */
   TALUS_TREE_FLAT /* every triangle: for comparison */
@@ -372,6 +370,8 @@ typedef enum talus_tree_kind {
 typedef struct talus_narrow_def {
   talus_ellipsoid_method ellipsoid;
   talus_tree_kind tree;
+  talus_triangle_method triangle;
+  talus_fusion fusion;
 } talus_narrow_def;
 
 typedef enum talus_friction_model {

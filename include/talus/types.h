@@ -124,22 +124,28 @@ enum {
   TALUS_SIDE_TOP = 32     /* z = +lz/2 */
 };
 
-/* Where bodies may be that a revolved wall touches. One side: there the wall is the surface of
- * matter, and a sphere whose centre got behind it by less than half its radius is pushed back; from
- * there on it is not touched. Both: a thin wall, touched from where the centre of the body is. */
+/* Where bodies may be that meet a revolved wall or a mesh. One side: there it is the surface of
+ * matter, and who got behind it is pushed back (a sphere behind a revolved wall by less than half
+ * its radius; from there on it is not touched). Both: a thin wall, felt from where the body is. */
 typedef enum talus_sides {
-  TALUS_SIDES_IN,  /* towards the axis; of a closed profile within the ring */
-  TALUS_SIDES_OUT, /* away from it */
+  TALUS_SIDES_AUTO, /* revolved: in; a mesh: out where it is closed, both where it is open */
+  TALUS_SIDES_OUT,  /* revolved: away from the axis; mesh: where its normals point, a solid */
+  TALUS_SIDES_IN,   /* revolved: towards the axis, of a closed profile within the ring; mesh: on the
+                       other side of its normals, a tank, never free */
   TALUS_SIDES_BOTH
 } talus_sides;
 
-/* Where bodies may be that meet a mesh. */
-typedef enum talus_mesh_sides {
-  TALUS_MESH_AUTO, /* out where the mesh is closed, both where it is open */
-  TALUS_MESH_OUT,  /* where its normals point: it is the surface of a solid */
-  TALUS_MESH_IN,   /* on the other side: it is a tank, never free */
-  TALUS_MESH_BOTH  /* on either: a sheet, whose two sides are the same place */
-} talus_mesh_sides;
+/* How distances of two triangles are decided. The contacts are the same, bit for bit. */
+typedef enum talus_triangle_method {
+  TALUS_TRIANGLE_COMPARISON, /* all 15 distances, over SIMD lanes; in float where that is enough */
+  TALUS_TRIANGLE_CERTIFIED   /* by proof: a guess and a bound that agree; else by comparison */
+} talus_triangle_method;
+
+/* What a contact of two meshes is. */
+typedef enum talus_fusion {
+  TALUS_FUSION_LOCAL, /* a local minimum of the distance: of features, whose cones hold it */
+  TALUS_FUSION_THESIS /* one of each pair of near triangles, fused by place and normal (Noble) */
+} talus_fusion;
 
 /* What a call returns. TALUS_OK is 0. The text of the last failure on this thread, naming the
  * culprit (body, file, line) and the way out, is talus_last_error(). */

@@ -9,6 +9,8 @@
 #ifndef TL_BASE_PARALLEL_H
 #define TL_BASE_PARALLEL_H
 
+#include <stdatomic.h>
+
 #include "base/memory.h"
 #include "base/tally.h"
 
@@ -55,6 +57,18 @@ talus_status tl_sum(const tl_par *par, tl_arena *arena, size_t n, tl_sum_fn *fn,
 typedef void tl_tally_fn(void *context, size_t begin, size_t end, tl_tally *sums);
 void tl_for_tally(const tl_par *par, size_t n, size_t grain, tl_tally_fn *fn, void *context,
                   size_t count, tl_tally *sums);
+
+/* The largest, or least, of numbers that threads come with: the same in any order. */
+static inline void tl_atomic_max(_Atomic double *most, double x) {
+  double now = atomic_load_explicit(most, memory_order_relaxed);
+  while (x > now && !atomic_compare_exchange_weak(most, &now, x))
+    continue;
+}
+static inline void tl_atomic_min(_Atomic double *least, double x) {
+  double now = atomic_load_explicit(least, memory_order_relaxed);
+  while (x < now && !atomic_compare_exchange_weak(least, &now, x))
+    continue;
+}
 
 /* Smallest index for which `test` holds, or SIZE_MAX. */
 typedef bool tl_test_fn(void *context, size_t i);

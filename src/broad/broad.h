@@ -35,6 +35,28 @@ typedef struct tl_bvh_kept {
   uint64_t rebuilds; /* how often that was */
 } tl_bvh_kept;
 
+/* A body that nothing moves, as it was when neighbours were found. */
+typedef struct tl_near_wall {
+  uint32_t slot;
+  talus_dvec3 position;
+  talus_quat rotation;
+} tl_near_wall;
+
+/* Neighbours of hard spheres, see step/hard/near.h. */
+typedef struct tl_near {
+  bool valid;
+  double skin;                /* m: surfaces of candidates were no farther apart */
+  double slack;               /* m: for the rounding of positions and of the floats below */
+  size_t ignored;             /* pairs of groups that were ignored then */
+  unsigned kept;              /* steps since they were found */
+  unsigned finds;             /* how often they were */
+  TL_ARRAY(talus_dvec3) from; /* by slot: where bodies were then */
+  TL_ARRAY(float) room;       /* by slot, m: how far a ball was from every wall then, or less */
+  TL_ARRAY(tl_pair) pairs;    /* candidates, in any order */
+  TL_ARRAY(float) gaps;       /* m, of each: how far surfaces were apart then, or less */
+  TL_ARRAY(tl_near_wall) walls;
+} tl_near;
+
 /* What can be kept from one call to the next on the same bodies (crowd.broad_cache). Pairs are the
  * same with and without, so it is not part of any state that is saved. Zeroed, it is empty. */
 typedef struct tl_broad_cache {
@@ -60,6 +82,8 @@ typedef struct tl_broad_cache {
   TL_ARRAY(int8_t) moves;       /* of the six sides of each box, since then */
   uint64_t renewals;            /* how often they were found anew */
   uint64_t mended;              /* how often a few boxes were given new candidates instead */
+
+  tl_near near;
 } tl_broad_cache;
 
 /* Bodies came, went or changed places, or a mask was changed: candidates are to be found anew. */

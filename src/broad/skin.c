@@ -335,7 +335,7 @@ talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_crowd *crowd,
   return tl_broad_find_anew(kind, crowd, boxes, pairs);
 }
 
-void tl_broad_forget(tl_broad_cache *cache) { cache->valid = false; }
+void tl_broad_forget(tl_broad_cache *cache) { cache->valid = cache->near.valid = false; }
 
 void tl_broad_cache_free(tl_broad_cache *cache) {
   tl_array_free(&cache->order);
@@ -345,5 +345,10 @@ void tl_broad_cache_free(tl_broad_cache *cache) {
   tl_array_free(&cache->levels);
   tl_array_free(&cache->sides);
   tl_array_free(&cache->moves);
-  cache->valid = false;
+  tl_array_free(&cache->near.from);
+  tl_array_free(&cache->near.room);
+  tl_array_free(&cache->near.pairs);
+  tl_array_free(&cache->near.gaps);
+  tl_array_free(&cache->near.walls);
+  tl_broad_forget(cache);
 }

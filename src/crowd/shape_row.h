@@ -14,8 +14,8 @@ typedef struct tl_shape {
   talus_shape_kind kind;
   double size[5];      /* as given; plane normal normalised; mesh: thickness, rounding,
                           half of how thick it is (0: not known) */
-  uint32_t open;       /* container: sides that are not there; revolved: talus_sides; mesh:
-                          talus_mesh_sides */
+  uint32_t open;       /* container: sides that are not there; revolved: TL_REVOLVED_...;
+                          mesh: talus_sides */
   double volume;       /* m3 at scale 1; 0 for unbounded and hollow shapes */
   talus_vec3 gyration; /* squared radii of gyration about the principal axes, m2 at scale 1 */
   talus_real radius;   /* bounding sphere about the centre of mass at scale 1; 0 if unbounded */
@@ -48,6 +48,9 @@ typedef struct tl_shape {
    * of its surface, which is derived; the other lists are empty. */
   struct tl_facets *facets;
 } tl_shape;
+
+/* `open` of a revolved wall, as files have it. */
+enum { TL_REVOLVED_IN, TL_REVOLVED_OUT, TL_REVOLVED_BOTH };
 
 /* Kinds without mass, which are never free. */
 TL_FN bool tl_kind_is_wall(talus_shape_kind kind) {

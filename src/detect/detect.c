@@ -84,6 +84,13 @@ static talus_status check_def(const talus_detect_def *def) {
   if (!talus_ellipsoid_method_name(def->narrow.ellipsoid))
     return tl_fail(TALUS_ERROR_INVALID, "method %d for ellipsoids does not exist",
                    (int)def->narrow.ellipsoid);
+  if ((unsigned)def->narrow.tree > TALUS_TREE_FLAT ||
+      (unsigned)def->narrow.triangle > TALUS_TRIANGLE_CERTIFIED ||
+      (unsigned)def->narrow.fusion > TALUS_FUSION_THESIS)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "narrow.tree, triangle and fusion are %d, %d and %d; expected a TALUS_TREE_..., "
+                   "TALUS_TRIANGLE_... and TALUS_FUSION_...",
+                   (int)def->narrow.tree, (int)def->narrow.triangle, (int)def->narrow.fusion);
   if (!talus_backend_name(def->backend))
     return tl_fail(TALUS_ERROR_INVALID, "backend %d does not exist", (int)def->backend);
   if (def->threads < 0 || def->threads > 4096)

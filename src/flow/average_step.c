@@ -20,7 +20,9 @@ typedef struct average_job {
   uint32_t *flown;           /* of each flight */
   uint32_t (*cell_of)[2];    /* of the two bodies of each contact */
   double (*virial)[2];       /* J s */
+  uint16_t *owner;           /* of each run of cells: the worker that adds to them */
   uint32_t workers;
+  bool has_places; /* sums of places are asked for */
 } average_job;
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -31,17 +33,23 @@ typedef struct grid_place {
   double c, s; /* of the azimuth, on rings */
 } grid_place;
 
-static grid_place place_of(const tl_average *average, talus_dvec3 x) {
+static inline talus_dvec3 find_place(const tl_average *average, talus_dvec3 x) {
   if (average->grid != TALUS_GRID_RZ)
-    return (grid_place){tl_dsub(x, average->box.lo), 1, 0};
+    return tl_dsub(x, average->box.lo);
   const double dx = x.x - average->axis[0], dy = x.y - average->axis[1];
-  const double r = sqrt(dx * dx + dy * dy);
-  return (grid_place){tl_dvec3(r, 0, x.z - average->box.lo.z), r > 0 ? dx / r : 1,
-                      r > 0 ? dy / r : 0};
+  return tl_dvec3(sqrt(dx * dx + dy * dy), 0, x.z - average->box.lo.z);
+}
+
+static inline grid_place place_of(const tl_average *average, talus_dvec3 x) {
+  const talus_dvec3 at = find_place(average, x);
+  if (average->grid != TALUS_GRID_RZ)
+    return (grid_place){at, 1, 0};
+  const double dx = x.x - average->axis[0], dy = x.y - average->axis[1];
+  return (grid_place){at, at.x > 0 ? dx / at.x : 1, at.x > 0 ? dy / at.x : 0};
 }
 
 /* The highest cells have their far border: a body in the corner of a box is in it. */
-static bool along(double at, double per_edge, uint32_t cells, uint32_t *i) {
+static inline bool along(double at, double per_edge, uint32_t cells, uint32_t *i) {
   const double t = at * per_edge;
   if (!(t >= 0) || !(t <= (double)cells))
     return false;
@@ -49,9 +57,9 @@ static bool along(double at, double per_edge, uint32_t cells, uint32_t *i) {
   return true;
 }
 
-static uint32_t cell_at(const average_job *job, talus_dvec3 x) {
+static inline uint32_t cell_at(const average_job *job, talus_dvec3 x) {
   const tl_average *average = job->average;
-  const talus_dvec3 at = place_of(average, x).at;
+  const talus_dvec3 at = find_place(average, x);
   uint32_t i, j, k;
   if (!along(at.x, job->per_edge.x, average->cells[0], &i) ||
       !along(at.y, job->per_edge.y, average->cells[1], &j) ||
@@ -96,8 +104,8 @@ static void find_cells_of_flights(void *context, size_t begin, size_t end) {
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-static void add_sample(const average_job *job, talus_dvec3 x, talus_dvec3 v, double w, size_t slot,
-                       double *sum) {
+static inline void add_sample(const average_job *job, talus_dvec3 x, talus_dvec3 v, double w,
+                              size_t slot, double *sum) {
   const grid_place place = place_of(job->average, x);
   const double mass = w * (double)job->crowd->model->property.mass[slot];
   sum[TL_SUM_COUNT] += w;
@@ -106,6 +114,8 @@ static void add_sample(const average_job *job, talus_dvec3 x, talus_dvec3 v, dou
   sum[TL_SUM_MOMENTUM + 1] += mass * (place.c * v.y - place.s * v.x);
   sum[TL_SUM_MOMENTUM + 2] += mass * v.z;
   sum[TL_SUM_SQUARE] += mass * tl_ddot(v, v);
+  if (!job->has_places)
+    return;
   sum[TL_SUM_PLACE] += mass * place.at.x;
   sum[TL_SUM_PLACE + 1] += mass * place.at.y;
   sum[TL_SUM_PLACE + 2] += mass * place.at.z;
@@ -117,7 +127,7 @@ static void add_flight(const average_job *job, tl_flight flight, double *sum) {
 }
 
 static bool is_mine(const average_job *job, uint32_t cell, size_t worker) {
-  return cell != OUTSIDE && cell / RUN % job->workers == worker;
+  return cell != OUTSIDE && job->owner[cell / RUN] == worker;
 }
 
 static void add_share(void *context, size_t worker, size_t end) {
@@ -202,6 +212,8 @@ static void add_wall(const average_job *job) {
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
+static size_t runs_of(const tl_average *average) { return tl_average_cells(average) / RUN + 1; }
+
 static void add_step(average_job *job) {
   const tl_par *par = &job->crowd->model->par;
   const talus_dvec3 edges = tl_average_edges(job->average);
@@ -219,6 +231,9 @@ static void add_step(average_job *job) {
   const bool is_worth_it = job->crowd->count + job->contacts->count > 4096;
   const tl_par all = tl_par_if(par, is_worth_it && !par->is_alone);
   job->workers = (uint32_t)all.threads;
+  job->has_places = tl_average_has_slope(job->average);
+  for (size_t i = 0; i < runs_of(job->average); ++i)
+    job->owner[i] = (uint16_t)(i % job->workers); /* TL_PAR_MOST of them at most */
   tl_deal(&all, job->workers, add_share, job);
   if (job->average->record & TALUS_AVERAGE_WALL)
     add_wall(job);
@@ -234,12 +249,17 @@ bool tl_flow_wants_flights(const tl_flow *flow) {
 talus_status tl_flow_average(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *contacts) {
   average_job job = {.crowd = crowd, .contacts = contacts};
   bool has_contacts = false;
+  size_t runs = 0;
   if (flow->averages.count == 0)
     return TALUS_OK;
-  for (size_t i = 0; i < flow->averages.count; ++i)
-    has_contacts = has_contacts || (flow->averages.data[i].record & TALUS_AVERAGE_PRESSURE);
+  for (size_t i = 0; i < flow->averages.count; ++i) {
+    const tl_average *average = &flow->averages.data[i];
+    has_contacts = has_contacts || (average->record & TALUS_AVERAGE_PRESSURE);
+    runs = runs_of(average) > runs ? runs_of(average) : runs;
+  }
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   TL_TAKE(crowd->arena, crowd->count, &job.cell);
+  TL_TAKE(crowd->arena, runs, &job.owner);
   TL_TAKE(crowd->arena, crowd->flights ? crowd->flights->rows.count : 0, &job.flown);
   TL_TAKE(crowd->arena, has_contacts ? contacts->count : 0, &job.cell_of);
   TL_TAKE(crowd->arena, has_contacts ? contacts->count : 0, &job.virial);

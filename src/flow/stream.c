@@ -140,7 +140,7 @@ talus_status tl_emitter_check_inlet(const tl_model *model, const tl_state *state
                                     const talus_emitter_def *def, const char *what) {
   for (uint32_t slot = 0; slot < model->bodies; ++slot) {
     const tl_shape *shape = tl_body_shape(model, slot);
-    if (shape->kind != TALUS_REVOLVED || shape->open == TALUS_SIDES_BOTH ||
+    if (shape->kind != TALUS_REVOLVED || shape->open == TL_REVOLVED_BOTH ||
         tl_model_ignores(model, model->property.group[slot], def->body.group))
       continue;
     const tl_posed wall = {

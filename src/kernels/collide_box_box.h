@@ -146,17 +146,18 @@ TL_BIG_FN talus_dvec3 tl_box_box_edges(const tl_box *a, const tl_box *b, const i
 /* At most four points, ascending by feature: number of the face times 256, plus 2k for its vertex
  * k, 2k+1 for its edge k, 254 for the face itself. *exact is false where the boxes are apart and
  * nothing of them lies over each other along the axis: then the gap is only a lower bound, and no
- * points are written. */
+ * points are written. *parting: where there are none, a direction from a to b that parts them. */
 TL_BIG_FN int tl_collide_box_box(const tl_box *a, const tl_box *b, double margin,
-                                 tl_point out[TL_MANIFOLD_MAX], bool *exact) {
+                                 tl_point out[TL_MANIFOLD_MAX], bool *exact, talus_dvec3 *parting) {
   double local[3];
   int edges[2];
   tl_facing facing;
   *exact = true;
   facing.gap = tl_box_box_axis(a, b, margin, local, edges);
+  facing.normal = tl_frame_to_world(&a->frame, tl_dvec3(local[0], local[1], local[2]));
+  *parting = facing.normal;
   if (!(facing.gap <= margin))
     return 0;
-  facing.normal = tl_frame_to_world(&a->frame, tl_dvec3(local[0], local[1], local[2]));
   facing.size = fmin(tl_box_size(a), tl_box_size(b));
   facing.slack = TL_BOX_AS_DEEP * facing.size;
   tl_patch face_a, face_b;

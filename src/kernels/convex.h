@@ -46,23 +46,24 @@ typedef struct tl_convex {
 /* Up to so many vertices looking at all of them is faster than walking. */
 #define TL_HULL_SCAN 32
 
-TL_FN double tl_hull_along(const tl_convex *c, uint32_t i, talus_dvec3 d) {
-  const double *p = c->points + 3 * (size_t)i;
+TL_FN double tl_hull_along(const double *points, uint32_t i, talus_dvec3 d) {
+  const double *p = points + 3 * (size_t)i;
   return p[0] * d.x + p[1] * d.y + p[2] * d.z;
 }
 
 /* Hill climbing over edges: on a convex body a vertex none of whose neighbours is farther is the
  * farthest. Each move gains, so it ends. */
-TL_BIG_FN uint32_t tl_hull_climb(const tl_convex *c, talus_dvec3 d, uint32_t from) {
+TL_BIG_FN uint32_t tl_hull_climb(const double *points, const uint32_t *vertex_start,
+                                 const uint32_t *neighbour, talus_dvec3 d, uint32_t from) {
   uint32_t best = from;
-  double most = tl_hull_along(c, from, d);
+  double most = tl_hull_along(points, from, d);
   for (bool climbing = true; climbing;) {
     climbing = false;
-    const uint32_t end = c->vertex_start[best + 1];
-    for (uint32_t k = c->vertex_start[best]; k < end; ++k) {
-      const double along = tl_hull_along(c, c->neighbour[k], d);
+    const uint32_t end = vertex_start[best + 1];
+    for (uint32_t k = vertex_start[best]; k < end; ++k) {
+      const double along = tl_hull_along(points, neighbour[k], d);
       if (along > most)
-        most = along, best = c->neighbour[k], climbing = true;
+        most = along, best = neighbour[k], climbing = true;
     }
   }
   return best;
@@ -72,17 +73,17 @@ TL_BIG_FN uint32_t tl_hull_climb(const tl_convex *c, talus_dvec3 d, uint32_t fro
  * same for every direction, so the answer does not depend on what was asked before. */
 TL_BIG_FN uint32_t tl_hull_farthest(const tl_convex *c, talus_dvec3 d) {
   if (c->aim > 0)
-    return tl_hull_climb(c, d, c->aim - 1);
+    return tl_hull_climb(c->points, c->vertex_start, c->neighbour, d, c->aim - 1);
   const uint32_t all = c->point_count, looks = all > TL_HULL_SCAN ? TL_HULL_SCAN / 4 : all;
   uint32_t best = 0;
   double most = -DBL_MAX;
   for (uint32_t k = 0; k < looks; ++k) {
     const uint32_t i = looks == all ? k : (uint32_t)((uint64_t)k * all / looks);
-    const double along = tl_hull_along(c, i, d);
+    const double along = tl_hull_along(c->points, i, d);
     if (along > most)
       most = along, best = i;
   }
-  return looks < all ? tl_hull_climb(c, d, best) : best;
+  return looks < all ? tl_hull_climb(c->points, c->vertex_start, c->neighbour, d, best) : best;
 }
 
 /* From here on questions are about directions near d (world axes). */

@@ -25,6 +25,10 @@
 #define TL_SOLVE_SUPER     1e-10
 /* Below this distance, relative, the direction of the nearest points is not worth having. */
 #define TL_SOLVE_TOUCHING 1e-9
+/* Polyhedra, relative: bounds of GJK that are one, and a distance from which on the nearest points
+ * give the normal as well as Newton would (to the rounding of a place over it, 1e-11). */
+#define TL_SOLVE_SETTLED 1e-13
+#define TL_SOLVE_AWAY    1e-5
 /* rad: how near kinks are looked for. */
 #define TL_SOLVE_NEAR 2e-2
 /* A constrained direction wins over a freer one that is better by less than this, relative: so that
@@ -224,11 +228,33 @@ TL_FN bool tl_is_polyhedron(const tl_convex *c) {
   return c->core == TL_CORE_BOX || c->core == TL_CORE_HULL;
 }
 
+/* Bodies of corners alone: GJK ends on their nearest places and not just near them. */
+TL_FN bool tl_is_angular(const tl_convex *a, const tl_convex *b) {
+  return (tl_is_polyhedron(a) || tl_core_is_thin(a)) && (tl_is_polyhedron(b) || tl_core_is_thin(b));
+}
+
 typedef enum tl_found { TL_FOUND_NONE, TL_FOUND_NORMAL, TL_FOUND_OVERLAP } tl_found;
 
 TL_FN double tl_solve_tolerance(const tl_convex *a, const tl_convex *b, double size) {
   const bool super = a->core == TL_CORE_SUPERELLIPSOID || b->core == TL_CORE_SUPERELLIPSOID;
   return (super ? TL_SOLVE_SUPER : TL_SOLVE_TOLERANCE) * size;
+}
+
+/* Whether GJK's own answer is the maximum: its bounds agree, and the nearest places are far enough
+ * from each other for their difference to be a direction. Then only directions that kinks determine
+ * and that are one with it are looked at, so that flat bodies have the face's normal. */
+TL_BIG_FN bool tl_solve_settled(const tl_convex *a, const tl_convex *b, const tl_gjk *g,
+                                tl_solution *s) {
+  if (!(g->upper - g->lower <= TL_SOLVE_SETTLED * s->size) || !(g->lower > TL_SOLVE_AWAY * s->size))
+    return false;
+  tl_kinks ka, kb;
+  tl_sight best = tl_look(a, b, g->direction);
+  tl_kinks_of_pair(a, b, g->direction, TL_SOLVE_AWAY, &ka, &kb);
+  tl_take_exact(a, b, g->direction, &ka, &kb, s->size, &best);
+  s->normal = best.n;
+  s->gap = best.g - a->rounding - b->rounding;
+  s->uncertainty = fmax(0.0, g->upper - best.g);
+  return true;
 }
 
 /* To the maximum from s->normal; `most`: what is proven of it. Returns whether it is in the margin.
@@ -258,13 +284,17 @@ TL_BIG_FN tl_found tl_solve_apart(const tl_convex *a, const tl_convex *b, talus_
     return s->gap <= margin ? TL_FOUND_NORMAL : TL_FOUND_NONE;
   }
   tl_gjk g;
+  const bool angular = tl_is_angular(a, b);
   tl_gjk_distance(a, b, start, enough, TL_SOLVE_TOUCHING * s->size,
-                  tl_solve_tolerance(a, b, s->size), &g);
+                  angular ? 0.1 * TL_SOLVE_SETTLED * s->size : tl_solve_tolerance(a, b, s->size),
+                  &g);
   s->normal = g.direction, s->a = g.a, s->b = g.b;
   if (g.overlap)
     return TL_FOUND_OVERLAP;
   if (g.lower > enough)
     return TL_FOUND_NONE;
+  if (angular && tl_solve_settled(a, b, &g, s))
+    return s->gap <= margin ? TL_FOUND_NORMAL : TL_FOUND_NONE;
   return tl_solve_finish(a, b, g.upper, margin, s) ? TL_FOUND_NORMAL : TL_FOUND_NONE;
 }
 
@@ -362,9 +392,11 @@ TL_FN bool tl_is_provable(const tl_convex *a, const tl_convex *b) {
 /* The points of a pair whose normal is nearly `guess`, if that can be proven; -1 if it cannot.
  * Directions that are known exactly come first: of faces, and across two edges. */
 TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, talus_dvec3 guess,
-                                     double margin, tl_point out[TL_MANIFOLD_MAX]) {
+                                     double margin, tl_point out[TL_MANIFOLD_MAX],
+                                     talus_dvec3 *parting) {
   const double size = 2 * fmin(a->reach, b->reach), rounding = a->rounding + b->rounding;
   const tl_sight first = tl_look(a, b, guess);
+  *parting = guess;
   if (first.g > margin + rounding)
     return 0;
   tl_kinks ka, kb;
@@ -372,6 +404,7 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
   tl_sight best = first;
   best.g = -DBL_MAX;
   tl_take_exact(a, b, guess, &ka, &kb, size, &best);
+  *parting = best.n;
   if (best.g > margin + rounding)
     return 0;
   if (best.g > -DBL_MAX) {
@@ -379,9 +412,10 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
     if (count >= 0)
       return count;
   }
-  if (!tl_is_provable(a, b) || (first.g <= 0 && tl_is_polyhedron(a) && tl_is_polyhedron(b)))
-    return -1; /* of overlapping polyhedra there are no other directions */
+  if (!tl_is_provable(a, b) || (tl_is_polyhedron(a) && tl_is_polyhedron(b)))
+    return -1; /* overlapping ones have no other directions, and of others GJK knows them */
   best = tl_refine(a, b, guess, size);
+  *parting = best.n;
   if (best.g > margin + rounding)
     return 0;
   return tl_collide_along(a, b, best, margin, size, out);
@@ -390,17 +424,19 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
 /* The search. `guess`: as below. */
 TL_BIG_FN int tl_collide_convex_far(const tl_convex *a, const tl_convex *b,
                                     const talus_dvec3 *guess, bool thick, double margin,
-                                    tl_point out[TL_MANIFOLD_MAX]) {
+                                    tl_point out[TL_MANIFOLD_MAX], talus_dvec3 *parting) {
   int count = -1;
   tl_solution s;
   const talus_dvec3 start = guess ? *guess : tl_dsub(b->position, a->position);
+  s.normal = start;
   const tl_found found = tl_solve_apart(a, b, start, margin, &s);
+  *parting = s.normal;
   if (found == TL_FOUND_NONE)
     return 0;
   if (found == TL_FOUND_OVERLAP) {
     /* EPA is fast where it has few faces to find, and where GJK ends says little there. */
     if (thick && tl_is_provable(a, b) && !(tl_is_polyhedron(a) && tl_is_polyhedron(b)))
-      count = tl_collide_convex_near(a, b, s.normal, margin, out);
+      count = tl_collide_convex_near(a, b, s.normal, margin, out, parting);
     if (count >= 0)
       return count;
     if (!tl_solve_overlap(a, b, margin, &s))
@@ -415,12 +451,15 @@ TL_BIG_FN int tl_collide_convex_far(const tl_convex *a, const tl_convex *b,
 
 /* `guess`: of the normal, unit, from a to b (the bodies may be aimed along it); NULL where nothing
  * is known. Points and segments within their rounding are apart, where GJK is as fast as any proof.
- */
+ * *parting: where there are no points, a direction from a to b that parts the bodies by more than
+ * the margin; most likely, and of any length. */
 TL_BIG_FN int tl_collide_convex(const tl_convex *a, const tl_convex *b, const talus_dvec3 *guess,
-                                double margin, tl_point out[TL_MANIFOLD_MAX]) {
+                                double margin, tl_point out[TL_MANIFOLD_MAX],
+                                talus_dvec3 *parting) {
   const bool thick = !tl_core_is_thin(a) && !tl_core_is_thin(b);
-  const int count = guess && thick ? tl_collide_convex_near(a, b, *guess, margin, out) : -1;
-  return count >= 0 ? count : tl_collide_convex_far(a, b, guess, thick, margin, out);
+  const int count =
+      guess && thick ? tl_collide_convex_near(a, b, *guess, margin, out, parting) : -1;
+  return count >= 0 ? count : tl_collide_convex_far(a, b, guess, thick, margin, out, parting);
 }
 
 #endif

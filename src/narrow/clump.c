@@ -1,102 +1,117 @@
 #include "narrow/clump.h"
 
 #include "kernels/patch.h"
+#include "narrow/mesh.h"
 #include "shape/shape.h"
 
-/* A body that is a clump is seen as its spheres, any other as itself. */
-static uint32_t part_count(const tl_posed *p) {
-  return p->shape->kind == TALUS_CLUMP ? p->shape->point_count : 1;
+static tl_clump_body body_of(const tl_posed *p) {
+  return (tl_clump_body){.whole = *p,
+                         .frame = tl_frame_from_quat(p->rotation),
+                         .parts = p->shape->kind == TALUS_CLUMP ? p->shape->point_count : 1};
 }
 
-/* Part number i; a sphere's shape goes to *ball. */
-static tl_posed part(const tl_posed *p, const tl_frame *frame, uint32_t i, tl_shape *ball) {
+void tl_clump_part_make(const tl_clump_body *body, uint32_t i, tl_clump_part *part) {
+  const tl_posed *p = &body->whole;
+  part->posed = *p;
   if (p->shape->kind != TALUS_CLUMP)
-    return *p;
+    return;
   const double *sphere = p->shape->points + 4 * (size_t)i;
-  ball->kind = TALUS_SPHERE;
-  ball->bounded = true;
-  ball->size[0] = sphere[3];
-  ball->radius = TL_R(sphere[3]);
+  part->ball.kind = TALUS_SPHERE;
+  part->ball.bounded = true;
+  part->ball.size[0] = sphere[3];
+  part->ball.radius = TL_R(sphere[3]);
   const talus_dvec3 arm = tl_dscale(tl_dvec3(sphere[0], sphere[1], sphere[2]), (double)p->scale);
-  tl_posed child = *p;
-  child.shape = ball;
-  child.position = tl_dadd(p->position, tl_frame_to_world(frame, arm));
-  return child;
+  part->posed.shape = &part->ball;
+  part->posed.position = tl_dadd(p->position, tl_frame_to_world(&body->frame, arm));
 }
 
-/* Whether bounding spheres are farther apart than the margin, by more than rounding. */
-static bool is_far(const tl_posed *a, const tl_posed *b, talus_real margin) {
+/* Whether no triangle is near a sphere: of the boxes of the tree. */
+static bool is_far_from_mesh(const tl_posed *sphere, const tl_posed *mesh, talus_real margin) {
+  const tl_mesh_posed m = tl_mesh_pose(mesh);
+  const talus_dvec3 x = tl_mesh_to_local(&m, sphere->position);
+  const double radius = sphere->shape->size[0] * (double)sphere->scale + m.f->rounding * m.scale;
+  const double reach =
+      (radius + fmax((double)margin, 0)) / m.scale * (1 + 1e-9) + 1e-12 * m.f->extent;
+  const tl_tree_box box = {{x.x - reach, x.y - reach, x.z - reach},
+                           {x.x + reach, x.y + reach, x.z + reach}};
+  tl_tree_walk walk = tl_tree_begin(&m.f->tree, false);
+  uint32_t first, count;
+  return !tl_tree_next(&walk, &box, &first, &count);
+}
+
+bool tl_clump_is_far(const tl_posed *a, const tl_posed *b, talus_real margin) {
   if (!a->shape->bounded || tl_kind_is_wall(b->shape->kind))
     return false;
   const talus_dvec3 d = tl_dsub(b->position, a->position);
   const double reach = (double)a->shape->radius * (double)a->scale +
                        (double)b->shape->radius * (double)b->scale + (double)margin;
-  return tl_ddot(d, d) > reach * reach * (1 + 8 * (double)TL_REAL_EPS);
+  /* By more than rounding. */
+  if (tl_ddot(d, d) > reach * reach * (1 + 8 * (double)TL_REAL_EPS))
+    return true;
+  return b->shape->kind == TALUS_MESH && a->shape->kind == TALUS_SPHERE &&
+         is_far_from_mesh(a, b, margin);
 }
 
-/* Points of two parts, as features of the whole bodies. */
-static int find_in_parts(const tl_posed *a, const tl_posed *b, talus_real margin, uint32_t i,
-                         uint32_t j, const bool clump[2], tl_point *points) {
-  tl_posed first = *a, second = *b;
+void tl_clump_pair_begin(const tl_posed *a, const tl_posed *b, talus_real margin,
+                         tl_clump_pair_job *job) {
+  *job = (tl_clump_pair_job){.a = body_of(a), .b = body_of(b), .margin = margin};
+}
+
+static int find_in_parts(const tl_clump_pair_job *job, const tl_clump_part *a,
+                         const tl_clump_part *b, uint32_t i, uint32_t j, tl_point *points) {
+  tl_posed first = a->posed, second = b->posed;
   first.position = tl_dvec3(0, 0, 0);
-  second.position = tl_dsub(b->position, a->position);
-  const int count = tl_narrow_pair(&first, &second, margin, points);
+  second.position = tl_dsub(b->posed.position, a->posed.position);
+  const int count = tl_narrow_pair(&first, &second, job->margin, points);
+  const bool clump_a = job->a.whole.shape->kind == TALUS_CLUMP;
+  const bool clump_b = job->b.whole.shape->kind == TALUS_CLUMP;
   for (int k = 0; k < count; ++k) {
-    points[k].point = tl_dadd(points[k].point, a->position);
-    points[k].feature_a = clump[0] ? i : points[k].feature_a;
-    points[k].feature_b = clump[1] ? j : points[k].feature_b;
+    points[k].point = tl_dadd(points[k].point, a->posed.position);
+    points[k].feature_a = clump_a ? i : points[k].feature_a;
+    points[k].feature_b = clump_b ? j : points[k].feature_b;
   }
   return count;
 }
 
-void tl_clump_visit(const tl_posed *a, const tl_posed *b, talus_real margin, tl_points_fn *visit,
-                    void *context) {
-  const bool clump[2] = {a->shape->kind == TALUS_CLUMP, b->shape->kind == TALUS_CLUMP};
-  const tl_frame frame_a = tl_frame_from_quat(a->rotation);
-  const tl_frame frame_b = tl_frame_from_quat(b->rotation);
-  const uint32_t parts_a = part_count(a), parts_b = part_count(b);
-  tl_shape ball_a = {0}, ball_b = {0};
-  for (uint32_t i = 0; i < parts_a; ++i) {
-    const tl_posed part_a = part(a, &frame_a, i, &ball_a);
-    if (is_far(&part_a, b, margin))
+int tl_clump_find(const tl_clump_pair_job *job, uint32_t i, uint32_t j, tl_point *points) {
+  tl_clump_part a = {0}, b = {0};
+  tl_clump_part_make(&job->a, i, &a);
+  tl_clump_part_make(&job->b, j, &b);
+  return find_in_parts(job, &a, &b, i, j, points);
+}
+
+/* Points of all near parts; out NULL: whether there is one. */
+static int find_all(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  tl_clump_pair_job job;
+  tl_clump_part part_a = {0}, part_b = {0};
+  int count = 0;
+  tl_clump_pair_begin(a, b, margin, &job);
+  for (uint32_t i = 0; i < job.a.parts; ++i) {
+    tl_clump_part_make(&job.a, i, &part_a);
+    if (tl_clump_is_far(&part_a.posed, b, margin))
       continue;
-    for (uint32_t j = 0; j < parts_b; ++j) {
-      const tl_posed part_b = part(b, &frame_b, j, &ball_b);
-      if (is_far(&part_a, &part_b, margin))
-        continue;
+    for (uint32_t j = 0; j < job.b.parts; ++j) {
       tl_point points[TL_NARROW_MAX_POINTS];
-      const int count = find_in_parts(&part_a, &part_b, margin, i, j, clump, points);
-      if (count > 0)
-        visit(context, points, count);
+      tl_clump_part_make(&job.b, j, &part_b);
+      if (tl_clump_is_far(&part_a.posed, &part_b.posed, margin))
+        continue;
+      const int found = find_in_parts(&job, &part_a, &part_b, i, j, points);
+      if (out)
+        memcpy(out + count, points, (size_t)(found > 0 ? found : 0) * sizeof *out);
+      count += found;
+      if (!out && count > 0)
+        return count;
     }
   }
-}
-
-static void add_count(void *context, const tl_point *points, int count) {
-  (void)points;
-  *(size_t *)context += (size_t)count;
-}
-
-size_t tl_clump_count(const tl_posed *a, const tl_posed *b, talus_real margin) {
-  size_t count = 0;
-  tl_clump_visit(a, b, margin, add_count, &count);
   return count;
 }
 
-typedef struct collected {
-  tl_point *out;
-  int count;
-} collected;
-
-static void collect(void *context, const tl_point *points, int count) {
-  collected *all = context;
-  memcpy(all->out + all->count, points, (size_t)count * sizeof *points);
-  all->count += count;
+bool tl_clump_meets(const tl_posed *a, const tl_posed *b, talus_real margin) {
+  return find_all(a, b, margin, NULL) > 0;
 }
 
 int tl_clump_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
-  collected all = {.out = out};
-  tl_clump_visit(a, b, margin, collect, &all);
-  tl_sort_by_features(out, all.count);
-  return all.count;
+  const int count = find_all(a, b, margin, out);
+  tl_sort_by_features(out, count);
+  return count;
 }

@@ -26,6 +26,10 @@ static inline talus_dvec3 tl_mesh_to_local(const tl_mesh_posed *m, talus_dvec3 p
   return tl_dscale(tl_frame_to_local(&m->frame, tl_dsub(place, m->position)), 1 / m->scale);
 }
 
+static inline talus_dvec3 tl_mesh_to_world(const tl_mesh_posed *m, talus_dvec3 local) {
+  return tl_dadd(m->position, tl_frame_to_world(&m->frame, tl_dscale(local, m->scale)));
+}
+
 /* ---- one place against a mesh ---------------------------------------------------------------- */
 
 /* A local minimum of the distance from a place, in the mesh's own frame. */
@@ -44,6 +48,11 @@ typedef struct tl_near {
  * alone, the shortest way out; of more than TL_NEAR_MOST the nearest. */
 int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
                  tl_near out[TL_NEAR_MOST]);
+
+/* The same of the triangles that a list has: all that are within reach must be among them (keys of
+ * narrow/mesh_pair.h, ascending). */
+int tl_mesh_near_of(const tl_mesh_posed *m, talus_dvec3 local, double reach, const uint64_t *keys,
+                    size_t count, tl_near out[TL_NEAR_MOST]);
 
 /* The nearest alone, within `reach`, where the place is behind the surface: 1, else 0. */
 int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_near *out);

@@ -192,7 +192,8 @@ static void meet_edge(convex_job *job, uint32_t edge) {
                        .frame = frame_along(along),
                        .scale = 1};
   tl_point found[TL_MANIFOLD_MAX];
-  const int count = tl_collide_convex(&job->body, &segment, NULL, job->margin, found);
+  talus_dvec3 parting;
+  const int count = tl_collide_convex(&job->body, &segment, NULL, job->margin, found, &parting);
   for (int i = 0; i < count; ++i) {
     const talus_dvec3 n = tl_dunit(
         tl_dvec3((double)found[i].normal.x, (double)found[i].normal.y, (double)found[i].normal.z));
@@ -222,8 +223,8 @@ int tl_mesh_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
   job.margin = (double)margin, job.rounding = job.m.f->rounding * job.m.scale;
   job.slack = a->shape->kind == TALUS_ELLIPSOID || a->shape->kind == TALUS_SUPERELLIPSOID ? SEARCHED
                                                                                           : SLANT;
-  job.points.count = 0;
-  job.points.size = 2 * fmin(job.body.reach, (double)b->shape->radius * job.m.scale);
+  tl_mesh_points_clear(&job.points,
+                       2 * fmin(job.body.reach, (double)b->shape->radius * job.m.scale));
   find_box(&job);
   tl_tree_walk walk = tl_tree_begin(&job.m.f->tree, job.m.flat);
   uint32_t first, count;

@@ -62,7 +62,7 @@ static flat_job start(const tl_posed *a, talus_real margin) {
   job.m = tl_mesh_pose(a);
   job.margin = (double)margin, job.rounding = job.m.f->rounding * job.m.scale;
   job.wall = NULL, job.feature = 0;
-  job.points.size = 2 * (double)a->shape->radius * job.m.scale;
+  tl_mesh_points_clear(&job.points, 2 * (double)a->shape->radius * job.m.scale);
   return job;
 }
 

@@ -1,6 +1,6 @@
 /* Where a place is nearest to a mesh, facet by facet, edge by edge, vertex by vertex. */
 #include "kernels/nearest.h"
-#include "narrow/mesh.h"
+#include "narrow/mesh_pair.h"
 
 #include <math.h>
 
@@ -193,6 +193,24 @@ static void keep_nearest(gathered *g) {
   }
 }
 
+static int finish(gathered *g, tl_near out[TL_NEAR_MOST]) {
+  sort_by_feature(g->list, g->count);
+  drop_copies(g);
+  choose_side(g);
+  keep_nearest(g);
+  memcpy(out, g->list, (size_t)g->count * sizeof *out);
+  return g->count;
+}
+
+int tl_mesh_near_of(const tl_mesh_posed *m, talus_dvec3 local, double reach, const uint64_t *keys,
+                    size_t count, tl_near out[TL_NEAR_MOST]) {
+  gathered g;
+  g.f = m->f, g.place = local, g.reach = reach, g.count = 0;
+  for (size_t i = 0; i < count; ++i)
+    look_at(&g, tl_mesh_key_other(keys[i]));
+  return finish(&g, out);
+}
+
 int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
                  tl_near out[TL_NEAR_MOST]) {
   gathered g;
@@ -204,12 +222,7 @@ int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
   while (tl_tree_next(&walk, &box, &first, &count))
     for (uint32_t t = first; t < first + count; ++t)
       look_at(&g, t);
-  sort_by_feature(g.list, g.count);
-  drop_copies(&g);
-  choose_side(&g);
-  keep_nearest(&g);
-  memcpy(out, g.list, (size_t)g.count * sizeof *out);
-  return g.count;
+  return finish(&g, out);
 }
 
 /* The box shrinks with what is found. */

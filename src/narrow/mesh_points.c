@@ -5,8 +5,15 @@
 /* Whether two points say the same: a corner above the end of a facet is above its edge, too. */
 static bool is_copy(const tl_mesh_points *points, const tl_point *a, const tl_point *b) {
   const talus_dvec3 d = tl_dsub(a->point, b->point);
-  return tl_ddot(d, d) <= TL_PATCH_SAME * TL_PATCH_SAME * points->size * points->size &&
-         tl_dot(a->normal, b->normal) > TL_R(1 - 1e-6);
+  return tl_ddot(d, d) <= points->same * points->same &&
+         tl_dot(a->normal, b->normal) > TL_R(points->alike);
+}
+
+void tl_mesh_points_clear(tl_mesh_points *points, double size) {
+  points->count = 0;
+  points->size = size;
+  points->same = TL_PATCH_SAME * size;
+  points->alike = 1 - 1e-6;
 }
 
 /* Of copies the deepest stays; of equals the first. */
@@ -96,6 +103,11 @@ void tl_mesh_points_add(tl_mesh_points *points, const tl_point *point) {
   if (points->count == TL_MESH_CANDIDATES)
     reduce(points);
   points->list[points->count++] = *point;
+}
+
+void tl_mesh_points_close(tl_mesh_points *points) {
+  if (points->count > TL_MESH_MOST)
+    reduce(points);
 }
 
 int tl_mesh_points_take(tl_mesh_points *points, tl_point out[TL_MESH_MOST]) {

@@ -12,6 +12,7 @@
 #include "kernels/patch.h"
 #include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
+#include "narrow/parts.h"
 #include "narrow/revolved.h"
 #include "narrow/spheres.h"
 #include "narrow/swept.h"
@@ -28,16 +29,12 @@ typedef struct pair_block {
   size_t target;                       /* of its contacts within the set */
   const tl_pair *no_entry;             /* first pair without an entry in the table, or NULL */
   uint64_t look[PAIRS_PER_BLOCK / 64]; /* pairs that may meet */
+  size_t searched;                     /* pairs that keep an axis if they miss */
+  size_t kept_begin, kept_count;       /* axes of those that missed, within the scratch */
+  size_t kept_target;                  /* within the list */
   bool spheres;                        /* these are all of spheres, and meet: `room` of them */
   bool starts;                         /* a batch */
 } pair_block;
-
-/* A pair with a mesh, and its contacts. */
-typedef struct mesh_pair {
-  tl_pair pair;
-  size_t count;
-  tl_contact *found;
-} mesh_pair;
 
 typedef struct work {
   const tl_model *model;
@@ -52,13 +49,14 @@ typedef struct work {
   tl_ell_finder ellipsoids;
   tl_sphere_row *spheres;    /* by slot, or NULL */
   const tl_contacts *before; /* whose normals are guesses, or NULL */
+  bool searches;             /* some pairs may have memory */
+  tl_kept_axes *kept;        /* or NULL */
+  tl_kept_axis *kept_scratch;
   const tl_sphere_loops *loops;
   tl_swept swept;
   tl_sphere_way way;
-  mesh_pair *meshes; /* in the order of the pairs; found before all others */
-  size_t mesh_count;
-  size_t mesh_first;     /* of the batch */
-  tl_contact *mesh_room; /* of the batch: TL_NARROW_MAX_POINTS for each */
+  tl_narrow_scope scope;
+  tl_parts parts; /* found before all others */
 } work;
 
 static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) {
@@ -69,207 +67,38 @@ static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) 
 
 /* ---- one pair ------------------------------------------------------------------------------- */
 
-static void write_contact(const tl_pair *pair, talus_dvec3 origin, const tl_point *point,
-                          tl_contact *contact) {
-  contact->a = pair->a;
-  contact->b = pair->b;
-  contact->feature_a = point->feature_a;
-  contact->feature_b = point->feature_b;
-  contact->point = tl_dadd(origin, point->point);
-  contact->normal = point->normal;
-  contact->gap = point->gap;
-  contact->impulse = tl_vec3(0, 0, 0);
-}
-
-static tl_posed pose(const work *job, uint32_t slot, talus_dvec3 position) {
-  return (tl_posed){.shape = tl_body_shape(job->model, slot),
-                    .scale = job->model->property.scale[slot],
-                    .position = position,
-                    .rotation = job->crowd->in->rotation[slot],
-                    .flat = job->model->narrow.tree == TALUS_TREE_FLAT};
-}
-
-/* A pair as the table wants it. */
-typedef struct ordered_pair {
-  tl_posed first, second;
-  talus_dvec3 origin; /* of the points, in the world */
-  talus_real margin;
-  bool swapped;
-} ordered_pair;
-
-/* The body of the lower kind goes first, but planes and containers last: for the first the points
- * are near the origin, and a sphere on a far plane gets an arm without rounding. */
-static ordered_pair order_pair(const work *job, const tl_pair *pair) {
-  const talus_dvec3 *position = job->crowd->in->position;
-  const talus_shape_kind kind_a = tl_body_shape(job->model, pair->a)->kind;
-  const talus_shape_kind kind_b = tl_body_shape(job->model, pair->b)->kind;
-  const talus_dvec3 direct = tl_dsub(position[pair->b], position[pair->a]);
-  const bool endless = kind_a == TALUS_PLANE || kind_b == TALUS_PLANE; /* no nearest image */
-  const talus_dvec3 to_b =
-      endless ? direct : tl_model_offset(job->model, position[pair->a], position[pair->b]);
-  ordered_pair p = {.origin = position[pair->a],
-                    .margin = job->margins[pair->a] + job->margins[pair->b],
-                    .swapped = tl_narrow_swapped(kind_a, kind_b)};
-  if (p.swapped) {
-    p.first = pose(job, pair->b, tl_dvec3(0, 0, 0));
-    p.second = pose(job, pair->a, tl_dscale(to_b, -1));
-    /* The image of b next to a; exactly b itself where no boundary lies between. */
-    p.origin = tl_dadd(position[pair->b], tl_dsub(to_b, direct));
-  } else {
-    p.first = pose(job, pair->a, tl_dvec3(0, 0, 0));
-    p.second = pose(job, pair->b, to_b);
-  }
-  return p;
-}
-
-/* Where the points of a clump go. */
-typedef struct clump_target {
-  const tl_pair *pair;
-  const ordered_pair *ordered;
-  tl_contact *out;
-  size_t count;
-} clump_target;
-
-static void write_clump_points(void *context, const tl_point *points, int count) {
-  clump_target *target = context;
-  for (int i = 0; i < count; ++i) {
-    tl_point point = points[i];
-    if (target->ordered->swapped)
-      tl_narrow_swap(&point, 1);
-    write_contact(target->pair, target->ordered->origin, &point, &target->out[target->count++]);
-  }
-}
-
-static void sort_by_features(tl_contact *contacts, size_t count) {
-  for (size_t i = 1; i < count; ++i) {
-    const tl_contact c = contacts[i];
-    size_t j = i;
-    for (; j > 0 &&
-           (contacts[j - 1].feature_a > c.feature_a ||
-            (contacts[j - 1].feature_a == c.feature_a && contacts[j - 1].feature_b > c.feature_b));
-         --j)
-      contacts[j] = contacts[j - 1];
-    contacts[j] = c;
-  }
-}
-
-static size_t count_in_clumps(const work *job, const tl_pair *pair) {
-  const ordered_pair p = order_pair(job, pair);
-  return tl_clump_count(&p.first, &p.second, p.margin);
-}
-
-static int search_with_guess(const ordered_pair *p, const tl_contact *guess, tl_point *points) {
-  const double sign = p->swapped ? -1 : 1;
-  const talus_vec3 n = guess->normal;
-  /* A unit vector in float is one to 1e-7 only. */
-  const talus_dvec3 normal =
-      tl_dunit(tl_dvec3(sign * (double)n.x, sign * (double)n.y, sign * (double)n.z));
-  return tl_narrow_convex(&p->first, &p->second, &normal, p->margin, points);
-}
-
-static size_t find_by_table(const work *job, const tl_pair *pair, const tl_contact *guess,
-                            tl_contact *out) {
-  const ordered_pair p = order_pair(job, pair);
-  if (tl_has_clump(p.first.shape->kind, p.second.shape->kind)) {
-    clump_target target = {.pair = pair, .ordered = &p, .out = out};
-    tl_clump_visit(&p.first, &p.second, p.margin, write_clump_points, &target);
-    sort_by_features(out, target.count);
-    return target.count;
-  }
-  tl_point points[TL_NARROW_MAX_POINTS];
-  tl_narrow_fn *const find = tl_narrow_table[p.first.shape->kind][p.second.shape->kind];
-  const int count =
-      guess ? search_with_guess(&p, guess, points) : find(&p.first, &p.second, p.margin, points);
-  if (p.swapped)
+static size_t write_points(const tl_pair *pair, const tl_ordered *p, tl_point *points, int count,
+                           tl_contact *out) {
+  if (p->swapped)
     tl_narrow_swap(points, count);
   for (int i = 0; i < count; ++i)
-    write_contact(pair, p.origin, &points[i], &out[i]);
+    tl_order_write(pair, p->origin, &points[i], &out[i]);
   return (size_t)count;
 }
 
-/* ---- pairs with a mesh ---------------------------------------------------------------------- */
-
-/* They cost far more than others, each its own amount: so they are dealt out one by one, before the
- * blocks, and searched once; how much room a pair needs is known only then. */
-#define MESH_BATCH ((size_t)256)
-
-static bool is_mesh_pair(const tl_model *model, const tl_pair *pair) {
-  const talus_shape_kind a = tl_body_shape(model, pair->a)->kind;
-  const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
-  return (a == TALUS_MESH || b == TALUS_MESH) && !tl_has_clump(a, b) &&
-         tl_narrow_capacity(a, b) > 0;
-}
-
-static bool has_meshes(const tl_model *model) {
-  for (size_t i = 0; i < model->shapes.count; ++i)
-    if (model->shapes.data[i].kind == TALUS_MESH)
-      return true;
-  return false;
-}
-
-static void find_meshes(void *context, size_t begin, size_t end) {
-  const work *job = context;
-  for (size_t i = begin; i < end; ++i) {
-    mesh_pair *m = &job->meshes[job->mesh_first + i];
-    m->found = job->mesh_room + i * TL_NARROW_MAX_POINTS;
-    m->count =
-        tl_cancel_look(job->crowd->cancel) ? 0 : find_by_table(job, &m->pair, NULL, m->found);
+/* A pair that keeps axes, with the contact of the last step whose normal is a guess, or NULL. */
+static size_t search_pair(const work *job, const tl_pair *pair, const tl_contact *guess,
+                          tl_contact *out, talus_dvec3 *parting) {
+  const tl_ordered p = tl_order_pair(&job->scope, pair);
+  const double sign = p.swapped ? -1 : 1;
+  tl_point points[TL_NARROW_MAX_POINTS];
+  talus_dvec3 normal;
+  if (guess) { /* A unit vector in float is one to 1e-7 only. */
+    const talus_vec3 n = guess->normal;
+    normal = tl_dunit(tl_dvec3(sign * (double)n.x, sign * (double)n.y, sign * (double)n.z));
   }
+  const int count =
+      tl_narrow_search(&p.first, &p.second, guess ? &normal : NULL, p.margin, points, parting);
+  *parting = tl_dscale(*parting, sign);
+  return write_points(pair, &p, points, count, out);
 }
 
-/* Moves what a batch found to room of its own. */
-static talus_status keep_batch(const work *job, size_t n) {
-  mesh_pair *m = job->meshes + job->mesh_first;
-  tl_contact *kept;
-  size_t total = 0;
-  for (size_t i = 0; i < n; ++i)
-    total += m[i].count;
-  TL_TAKE(job->crowd->arena, total, &kept);
-  for (size_t i = 0; i < n; ++i) {
-    memcpy(kept, m[i].found, m[i].count * sizeof *kept);
-    m[i].found = kept;
-    kept += m[i].count;
-  }
-  return TALUS_OK;
+static size_t find_by_table(const work *job, const tl_pair *pair, tl_contact *out) {
+  const tl_ordered p = tl_order_pair(&job->scope, pair);
+  tl_point points[TL_NARROW_MAX_POINTS];
+  tl_narrow_fn *const find = tl_narrow_table[p.first.shape->kind][p.second.shape->kind];
+  return write_points(pair, &p, points, find(&p.first, &p.second, p.margin, points), out);
 }
-
-static talus_status search_meshes(work *job) {
-  const tl_model *model = job->model;
-  size_t count = 0;
-  if (!has_meshes(model))
-    return TALUS_OK;
-  for (size_t i = 0; i < job->pairs->count; ++i)
-    count += is_mesh_pair(model, &job->pairs->data[i]);
-  TL_TAKE(job->crowd->arena, count, &job->meshes);
-  for (size_t i = 0; i < job->pairs->count; ++i)
-    if (is_mesh_pair(model, &job->pairs->data[i]))
-      job->meshes[job->mesh_count++].pair = job->pairs->data[i];
-  const size_t room = count < MESH_BATCH ? count : MESH_BATCH;
-  TL_TAKE(job->crowd->arena, room * TL_NARROW_MAX_POINTS, &job->mesh_room);
-  for (; job->mesh_first < count; job->mesh_first += MESH_BATCH) {
-    const size_t left = count - job->mesh_first, n = left < MESH_BATCH ? left : MESH_BATCH;
-    TL_GO_ON(job->crowd->cancel);
-    tl_deal(&model->par, n, find_meshes, job);
-    TL_TRY(keep_batch(job, n));
-  }
-  return TALUS_OK;
-}
-
-/* What was found of a pair, or NULL where it is none with a mesh. */
-static const mesh_pair *found_of(const work *job, const tl_pair *pair) {
-  size_t at = 0, above = job->mesh_count;
-  while (at < above) {
-    const size_t middle = at + (above - at) / 2;
-    const tl_pair *p = &job->meshes[middle].pair;
-    if (p->a != pair->a ? p->a < pair->a : p->b < pair->b)
-      at = middle + 1;
-    else
-      above = middle;
-  }
-  const mesh_pair *m = &job->meshes[at];
-  return at < job->mesh_count && m->pair.a == pair->a && m->pair.b == pair->b ? m : NULL;
-}
-
 /* Whether a sphere is far from every wall of a container: most are, and are done with here. */
 static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, talus_real margin) {
   const tl_shape *walls = tl_body_shape(job->model, container);
@@ -299,18 +128,16 @@ static bool is_within_walls(const work *job, const tl_pair *pair) {
   return false;
 }
 
-/* `guess`: may be NULL. */
-static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_contact *guess,
-                           tl_contact *out) {
+static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out) {
   const tl_model *model = job->model;
   const tl_shape *shape_a = tl_body_shape(model, pair->a), *shape_b = tl_body_shape(model, pair->b);
-  const mesh_pair *known = job->mesh_count > 0 ? found_of(job, pair) : NULL;
+  const tl_parts_pair *known = job->parts.count > 0 ? tl_parts_of(&job->parts, pair) : NULL;
   if (known) {
     memcpy(out, known->found, known->count * sizeof *out);
     return known->count;
   }
   if (shape_a->kind != TALUS_SPHERE || shape_b->kind != TALUS_SPHERE)
-    return find_by_table(job, pair, guess, out);
+    return find_by_table(job, pair, out);
   /* Very many in most scenes, without the table. */
   const talus_real margin = job->margins[pair->a] + job->margins[pair->b];
   const talus_dvec3 *position = job->crowd->in->position;
@@ -320,7 +147,7 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_contac
   tl_point point;
   if (tl_collide_sphere_sphere(radius_a, radius_b, to_b, (double)margin, &point) == 0)
     return 0;
-  write_contact(pair, position[pair->a], &point, out);
+  tl_order_write(pair, position[pair->a], &point, out);
   return 1;
 }
 
@@ -332,13 +159,14 @@ static size_t room_of(const work *job, pair_block *block, const tl_pair *pair) {
   const talus_shape_kind b = tl_body_shape(job->model, pair->b)->kind;
   if (a == TALUS_SPHERE && b == TALUS_SPHERE)
     return 1;
-  const mesh_pair *known = job->mesh_count > 0 ? found_of(job, pair) : NULL;
+  const tl_parts_pair *known = job->parts.count > 0 ? tl_parts_of(&job->parts, pair) : NULL;
   if (known)
     return known->count;
   const int room = tl_narrow_capacity(a, b);
+  block->searched += job->kept && tl_narrow_keeps_axis(a, b);
   if (room == 0 && !block->no_entry)
     block->no_entry = pair;
-  return tl_has_clump(a, b) && room > 0 ? count_in_clumps(job, pair) : (size_t)room;
+  return (size_t)room;
 }
 
 /* Which of up to 64 pairs may meet: of spheres those that do, of others all but spheres that are
@@ -367,7 +195,7 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
     pair_block *block = &job->blocks[i];
     size_t count;
     const tl_pair *pairs = block_pairs(job, i, &count);
-    block->room = 0;
+    block->room = block->searched = 0;
     block->no_entry = NULL;
     block->spheres = job->spheres != NULL;
     for (size_t k = 0; k < count && !tl_cancel_look(job->crowd->cancel); k += 64)
@@ -386,23 +214,58 @@ static size_t list_looks(const work *job, size_t block, tl_pair list[PAIRS_PER_B
   return n;
 }
 
-/* As the pair is left by its motion within the step. */
-static size_t find_on_way(const work *job, const tl_pair *pair, const tl_contact *guess,
-                          tl_contact *out) {
-  return tl_swept_pair(&job->swept, out, find_in_pair(job, pair, guess, out));
+/* A block on its way through what the last step left, in the order of its pairs. */
+typedef struct recall {
+  size_t contact, axis; /* cursors */
+  tl_kept_axis *kept;   /* axes of this step */
+  size_t count;
+} recall;
+
+static recall recall_from(const work *job, const pair_block *block, tl_pair first) {
+  recall r = {0};
+  if (job->before)
+    r.contact = tl_history_find(job->before, first);
+  if (job->kept) {
+    r.axis = tl_kept_find(&job->kept->before, first);
+    r.kept = job->kept_scratch + block->kept_begin;
+  }
+  return r;
 }
 
-/* The first of a pair's contacts stands for all: one normal is theirs. */
-static const tl_contact *guess_of(const work *job, const tl_pair *pair, size_t *cursor) {
-  if (!job->before || !tl_narrow_takes_guess(tl_body_shape(job->model, pair->a)->kind,
-                                             tl_body_shape(job->model, pair->b)->kind))
-    return NULL;
-  return tl_history_next(job->before, *pair, cursor);
+/* The first of a pair's last contacts stands for all: one normal is theirs. A pair that had none
+ * may have an axis; one that has none now keeps an axis. */
+static size_t search_with_memory(const work *job, const tl_pair *pair, recall *r, tl_contact *out) {
+  const tl_contact *guess = job->before ? tl_history_next(job->before, *pair, &r->contact) : NULL;
+  const tl_kept_axis *last =
+      job->kept && !guess ? tl_kept_next(&job->kept->before, *pair, &r->axis) : NULL;
+  if (last) {
+    r->kept[r->count] = *last;
+    if (tl_kept_parts(job->crowd, job->margins[pair->a] + job->margins[pair->b],
+                      &r->kept[r->count])) {
+      r->count++;
+      return 0;
+    }
+  }
+  talus_dvec3 parting;
+  const size_t count = search_pair(job, pair, guess, out, &parting);
+  if (count == 0 && job->kept)
+    r->kept[r->count++] = tl_kept_make(*pair, parting);
+  return count;
+}
+
+/* As the pair is left by its motion within the step. */
+static size_t find_on_way(const work *job, const tl_pair *pair, recall *r, tl_contact *out) {
+  const bool searched =
+      job->searches && tl_narrow_keeps_axis(tl_body_shape(job->model, pair->a)->kind,
+                                            tl_body_shape(job->model, pair->b)->kind);
+  const size_t count =
+      searched ? search_with_memory(job, pair, r, out) : find_in_pair(job, pair, out);
+  return tl_swept_pair(&job->swept, out, count);
 }
 
 /* Pairs of ellipsoids go through the lanes together; contacts come out in the order of the pairs.
  */
-static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, size_t *cursor,
+static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, recall *r,
                           tl_contact *out) {
   uint8_t hits[TL_ELL_BATCH];
   tl_point points[TL_ELL_BATCH];
@@ -410,10 +273,10 @@ static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, s
   tl_ell_find(&job->ellipsoids, pairs, count, hits, points);
   for (size_t k = 0; k < count; ++k) {
     if (hits[k] == TL_ELL_OTHER)
-      found += find_on_way(job, &pairs[k], guess_of(job, &pairs[k], cursor), out + found);
+      found += find_on_way(job, &pairs[k], r, out + found);
     if (hits[k] == TL_ELL_OTHER || !hits[k])
       continue;
-    write_contact(&pairs[k], job->crowd->in->position[pairs[k].a], &points[k], &out[found]);
+    tl_order_write(&pairs[k], job->crowd->in->position[pairs[k].a], &points[k], &out[found]);
     found += tl_swept_pair(&job->swept, &out[found], 1);
   }
   return found;
@@ -427,24 +290,28 @@ static void find_in_blocks(void *context, size_t begin, size_t end) {
     if (tl_cancel_look(job->crowd->cancel))
       return;
     block->count = block->room;
+    block->kept_count = 0;
     if (block->spheres)
       continue; /* written where they go */
     const size_t count = list_looks(job, i, pairs);
     size_t found = 0;
     tl_contact *out = job->scratch + block->begin;
-    size_t cursor = job->before && count > 0 ? tl_history_find(job->before, pairs[0]) : 0;
+    recall r = {0};
+    if (count > 0)
+      r = recall_from(job, block, pairs[0]);
     if (job->ellipsoids.rows) {
       for (size_t k = 0; k < count; k += TL_ELL_BATCH) {
         const size_t left = count - k;
-        found += find_in_run(job, pairs + k, left < TL_ELL_BATCH ? left : TL_ELL_BATCH, &cursor,
-                             out + found);
+        found +=
+            find_in_run(job, pairs + k, left < TL_ELL_BATCH ? left : TL_ELL_BATCH, &r, out + found);
       }
     } else {
       for (size_t k = 0; k < count; ++k)
-        found += find_on_way(job, &pairs[k], guess_of(job, &pairs[k], &cursor), out + found);
+        found += find_on_way(job, &pairs[k], &r, out + found);
     }
-    TL_ASSERT(found <= block->room);
+    TL_ASSERT(found <= block->room && r.count <= block->searched);
     block->count = found;
+    block->kept_count = r.count;
   }
 }
 
@@ -461,6 +328,9 @@ static void append_blocks(void *context, size_t begin, size_t end) {
   tl_pair pairs[PAIRS_PER_BLOCK];
   for (size_t i = job->first + begin; i < job->first + end; ++i) {
     const pair_block *block = &job->blocks[i];
+    if (block->kept_count > 0)
+      memcpy(job->kept->after.data + block->kept_target, job->kept_scratch + block->kept_begin,
+             block->kept_count * sizeof *job->kept_scratch);
     if (block->count == 0)
       continue;
     if (block->spheres)
@@ -489,10 +359,10 @@ static talus_status refuse(const tl_model *model, const tl_pair *pair) {
                  (unsigned long long)model->property.uid[pair->b]);
 }
 
-/* Where each block writes; *most is the room of the largest batch. */
-static talus_status plan_batches(const work *job, size_t *most) {
-  size_t used = 0;
-  *most = 0;
+/* Where each block writes; *most and *most_kept are the room of the largest batch. */
+static talus_status plan_batches(const work *job, size_t *most, size_t *most_kept) {
+  size_t used = 0, kept = 0;
+  *most = *most_kept = 0;
   for (size_t i = 0; i < job->block_count; ++i) {
     pair_block *block = &job->blocks[i];
     if (block->no_entry)
@@ -500,12 +370,27 @@ static talus_status plan_batches(const work *job, size_t *most) {
     const size_t room = block->spheres ? 0 : block->room;
     block->starts = i == 0 || used + room > ROOM_OF_BATCH;
     if (block->starts)
-      used = 0;
+      used = kept = 0;
     block->begin = used;
+    block->kept_begin = kept;
     used += room;
+    kept += block->searched;
     *most = used > *most ? used : *most;
+    *most_kept = kept > *most_kept ? kept : *most_kept;
   }
   return TALUS_OK;
+}
+
+/* Room for the axes of a batch behind those that are kept already. */
+static talus_status lay_kept(const work *job, size_t blocks) {
+  if (!job->kept)
+    return TALUS_OK;
+  size_t total = job->kept->after.count;
+  for (size_t i = job->first; i < job->first + blocks; ++i) {
+    job->blocks[i].kept_target = total;
+    total += job->blocks[i].kept_count;
+  }
+  return tl_array_resize(&job->kept->after, total);
 }
 
 /* The blocks from job->first on that share the scratch. */
@@ -519,6 +404,7 @@ static talus_status run_batch(work *job, size_t blocks, tl_contacts *contacts) {
     total += job->blocks[i].count;
   }
   TL_TRY(tl_array_reserve(contacts, total));
+  TL_TRY(lay_kept(job, blocks));
   job->contacts = contacts->data;
   tl_for(par, blocks, GRAIN, append_blocks, job);
   contacts->count = total;
@@ -530,13 +416,14 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   job->block_count = (job->pairs->count - 1) / PAIRS_PER_BLOCK + 1;
   TL_TAKE(arena, job->block_count, &job->blocks);
   TL_TRY(tl_spheres_take(job->crowd, job->pairs->count, job->margins, &job->spheres));
-  TL_TRY(search_meshes(job));
+  TL_TRY(tl_parts_find(&job->scope, job->pairs, &job->parts));
   TL_GO_ON(job->crowd->cancel);
   tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
-  size_t most;
-  TL_TRY(plan_batches(job, &most));
+  size_t most, most_kept;
+  TL_TRY(plan_batches(job, &most, &most_kept));
   TL_TRY(tl_ell_prepare(&job->ellipsoids));
   TL_TAKE(arena, most, &job->scratch);
+  TL_TAKE(arena, most_kept, &job->kept_scratch);
   while (job->first < job->block_count) {
     size_t end = job->first + 1;
     while (end < job->block_count && !job->blocks[end].starts)
@@ -550,14 +437,17 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
 
 bool tl_narrow_meets(const tl_crowd *crowd, const tl_pair *pair, const talus_real *margins) {
   const tl_model *model = crowd->model;
-  const work job = {.model = model, .crowd = crowd, .margins = margins};
+  const tl_narrow_scope scope = {.model = model, .crowd = crowd, .margins = margins};
+  const work job = {.model = model, .crowd = crowd, .margins = margins, .scope = scope};
   const talus_shape_kind a = tl_body_shape(model, pair->a)->kind;
   const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
   tl_contact found[TL_NARROW_MAX_POINTS];
   if (tl_narrow_capacity(a, b) == 0)
     return false;
-  return (tl_has_clump(a, b) ? count_in_clumps(&job, pair)
-                             : find_in_pair(&job, pair, NULL, found)) > 0;
+  if (!tl_has_clump(a, b))
+    return find_in_pair(&job, pair, found) > 0;
+  const tl_ordered p = tl_order_pair(&scope, pair);
+  return tl_clump_meets(&p.first, &p.second, p.margin);
 }
 
 talus_status tl_narrow_find_contacts(const tl_crowd *crowd, const tl_pairs *pairs,
@@ -571,19 +461,29 @@ talus_status tl_narrow_add_contacts(const tl_crowd *crowd, const tl_pairs *pairs
   const tl_model *model = crowd->model;
   if (pairs->count == 0)
     return TALUS_OK;
+  const bool searches = tl_narrow_uses_axes(model);
+  tl_kept_axes *kept = searches ? crowd->kept_axes : NULL;
   work job = {
       .model = model,
       .crowd = crowd,
       .pairs = pairs,
       .margins = margins,
-      .before =
-          crowd->contacts_before && tl_narrow_uses_guesses(model) ? crowd->contacts_before : NULL,
+      .before = tl_narrow_uses_guesses(model) ? crowd->contacts_before : NULL,
+      .searches = searches,
+      .kept = kept,
       .loops = tl_spheres_loops(),
       .swept = {.model = model, .crowd = crowd, .margins = margins},
       .way = {.h = tl_swept_is_on(model, crowd) ? crowd->dt : 0, .takes_slow = model->margin >= 0},
+      .scope = {.model = model, .crowd = crowd, .margins = margins},
       .ellipsoids = {.model = model, .crowd = crowd, .margins = margins}};
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  if (kept)
+    kept->after.count = 0;
   const talus_status status = run_batches(&job, contacts);
+  if (kept && status == TALUS_OK) {
+    const tl_kept_list before = kept->before;
+    kept->before = kept->after, kept->after = before;
+  }
   tl_arena_release(crowd->arena, mark);
   return status;
 }

@@ -3,6 +3,7 @@
 #define TL_NARROW_NARROW_H
 
 #include "contact/contact.h"
+#include "narrow/kept.h"
 #include "narrow/posed.h"
 
 /* The most points of a pair without a clump: four on each of six walls of a container, or four in
@@ -29,14 +30,24 @@ extern tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS]
 /* Whether the two kinds are searched for their normal, so that last step's is worth having. */
 bool tl_narrow_takes_guess(talus_shape_kind a, talus_shape_kind b);
 
-/* Whether the shapes of the scene can make such a pair. */
+/* Whether such a pair that misses keeps the axis that parts it (narrow/kept.h): those above, and
+ * boxes. */
+bool tl_narrow_keeps_axis(talus_shape_kind a, talus_shape_kind b);
+
+/* Whether the shapes of the scene can make such pairs. */
 bool tl_narrow_uses_guesses(const tl_model *model);
+bool tl_narrow_uses_axes(const tl_model *model);
 
 /* For such kinds, in the table's order: as the table's function, with a guess of the normal, unit,
  * from the first to the second. With any guess the points are the same within the accuracy stated
  * in docs/theory/convex.md. NULL: none. */
 int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
                      talus_real margin, tl_point *out);
+
+/* The same for kinds that keep an axis, the bits of the table's function; where there are no
+ * points, *parting is a direction that parts the bodies (any length). */
+int tl_narrow_search(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
+                     talus_real margin, tl_point *out, talus_dvec3 *parting);
 
 /* Points of a pair in either order; -1 where the kinds are not supported. Swapping the bodies gives
  * the mirrored points, with one exception: coincident spheres get the normal +z in any order. */
@@ -77,6 +88,8 @@ talus_status tl_walls_sift(const tl_crowd *crowd, const talus_real *margins, tl_
  * touch (two static bodies) do not come here. TALUS_ERROR_UNSUPPORTED names both bodies.
  * Where a normal is searched for, that of the pair's first contact in crowd->contacts_before is a
  * guess of it. That set is in the checkpoint, so a restarted run guesses what the other would have.
+ * Pairs that miss keep an axis in crowd->kept_axes (narrow/kept.h), if that is not NULL: those
+ * of the call before are asked first, those of this call take their place.
  *
  * Periodic axes: a pair is looked at in its nearest image by centres of mass, so a body must be
  * smaller than half the period. A plane has no images: it is where it is. */

@@ -15,7 +15,8 @@ typedef struct tl_posed {
   talus_real scale;
   talus_dvec3 position; /* relative; the first body's is 0 */
   talus_quat rotation;
-  bool flat; /* mesh: every triangle is looked at, without the tree */
+  bool flat;   /* mesh: every triangle is looked at, without the tree */
+  bool thesis; /* mesh: points of triangles, fused by place and normal (narrow.fusion) */
 } tl_posed;
 
 /* Whether b comes first in the table: the lower kind does, but planes, containers and revolved

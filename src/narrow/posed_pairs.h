@@ -140,28 +140,36 @@ TL_FN tl_box tl_posed_box(const tl_posed *p) {
   return box;
 }
 
-/* With a guess of the normal, unit, from the first to the second; NULL: none. */
+/* With a guess of the normal, unit, from the first to the second; NULL: none. *parting: the axis
+ * that parts them, where they miss (tl_collide_convex). */
 TL_BIG_FN int tl_posed_search(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
-                              talus_real margin, tl_point *out) {
+                              talus_real margin, tl_point *out, talus_dvec3 *parting) {
   tl_convex body_a, body_b;
   tl_posed_convex(a, &body_a), tl_posed_convex(b, &body_b);
   if (guess) {
     tl_convex_aim(&body_a, *guess);
     tl_convex_aim(&body_b, tl_dscale(*guess, -1));
   }
-  return tl_collide_convex(&body_a, &body_b, guess, (double)margin, out);
+  return tl_collide_convex(&body_a, &body_b, guess, (double)margin, out, parting);
 }
 
 TL_FN int tl_posed_convex_convex(const tl_posed *a, const tl_posed *b, talus_real margin,
                                  tl_point *out) {
-  return tl_posed_search(a, b, NULL, margin, out);
+  talus_dvec3 parting;
+  return tl_posed_search(a, b, NULL, margin, out, &parting);
+}
+
+TL_FN int tl_posed_search_boxes(const tl_posed *a, const tl_posed *b, talus_real margin,
+                                tl_point *out, talus_dvec3 *parting) {
+  const tl_box box_a = tl_posed_box(a), box_b = tl_posed_box(b);
+  bool exact;
+  const int count = tl_collide_box_box(&box_a, &box_b, (double)margin, out, &exact, parting);
+  return exact ? count : tl_posed_search(a, b, NULL, margin, out, parting);
 }
 
 TL_FN int tl_posed_box_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
-  const tl_box box_a = tl_posed_box(a), box_b = tl_posed_box(b);
-  bool exact;
-  const int count = tl_collide_box_box(&box_a, &box_b, (double)margin, out, &exact);
-  return exact ? count : tl_posed_convex_convex(a, b, margin, out);
+  talus_dvec3 parting;
+  return tl_posed_search_boxes(a, b, margin, out, &parting);
 }
 
 TL_FN int tl_posed_convex_plane(const tl_posed *a, const tl_posed *b, talus_real margin,

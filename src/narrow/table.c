@@ -7,7 +7,15 @@
 
 int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
                      talus_real margin, tl_point *out) {
-  return tl_posed_search(a, b, guess, margin, out);
+  talus_dvec3 parting;
+  return tl_posed_search(a, b, guess, margin, out, &parting);
+}
+
+int tl_narrow_search(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
+                     talus_real margin, tl_point *out, talus_dvec3 *parting) {
+  return a->shape->kind == TALUS_BOX && b->shape->kind == TALUS_BOX
+             ? tl_posed_search_boxes(a, b, margin, out, parting)
+             : tl_posed_search(a, b, guess, margin, out, parting);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -86,17 +94,27 @@ bool tl_narrow_takes_guess(talus_shape_kind a, talus_shape_kind b) {
   return tl_narrow_table[swapped ? b : a][swapped ? a : b] == tl_posed_convex_convex;
 }
 
-bool tl_narrow_uses_guesses(const tl_model *model) {
+bool tl_narrow_keeps_axis(talus_shape_kind a, talus_shape_kind b) {
+  return tl_narrow_takes_guess(a, b) || (a == TALUS_BOX && b == TALUS_BOX);
+}
+
+/* Whether two shapes of the scene are kinds of which `does` is true. */
+static bool has_pair(const tl_model *model, bool (*does)(talus_shape_kind, talus_shape_kind)) {
   bool present[TALUS_SHAPE_KINDS] = {false};
   for (size_t i = 0; i < model->shapes.count; ++i)
     present[model->shapes.data[i].kind] = true;
   for (int a = 0; a < TALUS_SHAPE_KINDS; ++a)
     for (int b = a; b < TALUS_SHAPE_KINDS; ++b)
-      if (present[a] && present[b] &&
-          tl_narrow_takes_guess((talus_shape_kind)a, (talus_shape_kind)b))
+      if (present[a] && present[b] && does((talus_shape_kind)a, (talus_shape_kind)b))
         return true;
   return false;
 }
+
+bool tl_narrow_uses_guesses(const tl_model *model) {
+  return has_pair(model, tl_narrow_takes_guess);
+}
+
+bool tl_narrow_uses_axes(const tl_model *model) { return has_pair(model, tl_narrow_keeps_axis); }
 
 /* Round bodies touch a convex body, and a wall, in one point. */
 static bool is_smooth(talus_shape_kind kind) {
@@ -147,7 +165,7 @@ bool tl_narrow_touches(const tl_posed *a, const tl_posed *b) {
     return true;
   if (tl_has_clump(kind_a, kind_b)) {
     const bool swapped = tl_narrow_swapped(kind_a, kind_b);
-    return tl_clump_count(swapped ? b : a, swapped ? a : b, 0) > 0 || tl_narrow_buried(a, b) > 0;
+    return tl_clump_meets(swapped ? b : a, swapped ? a : b, 0) || tl_narrow_buried(a, b) > 0;
   }
   tl_point points[TL_NARROW_MAX_POINTS];
   return tl_narrow_pair(a, b, 0, points) > 0 || tl_narrow_buried(a, b) > 0 ||

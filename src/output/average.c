@@ -8,8 +8,8 @@
 static const char *const grids[] = {"rz", "plane", "box"};
 static const char *const planes[] = {"yz", "xz", "xy"};
 
-/* Points along the axes. VTK's reader mistakes an image that is one point thin along some axes (9.1
- * crashes), so a thin axis has two equal layers: at the faces of its cells. */
+/* Points along the axes. VTK 9.1 crashes on an image with only one point along an axis, so a thin
+ * axis has two equal layers, at the faces of its cells. */
 static void find_points(const tl_average *average, uint32_t points[3]) {
   for (int k = 0; k < 3; ++k)
     points[k] = average->cells[k] > 1 ? average->cells[k] : 2;

@@ -76,6 +76,8 @@ static const tl_column world_columns[] = {
     ANY_DOUBLE(struct talus_world, skin, model.skin),
     U32(struct talus_world, narrow_ellipsoid, model.narrow.ellipsoid),
     LATE_U32(struct talus_world, narrow_tree, model.narrow.tree, 8),
+    LATE_U32(struct talus_world, narrow_triangle, model.narrow.triangle, 10),
+    LATE_U32(struct talus_world, narrow_fusion, model.narrow.fusion, 10),
     U32(struct talus_world, solve, model.solve.kind),
     U32(struct talus_world, spring_law, model.solve.law),
     ANY_DOUBLE(struct talus_world, reach, model.solve.reach),

@@ -22,7 +22,7 @@
 /* What a column may hold: checked on loading, and on saving, so that what is saved can be loaded.
  */
 typedef enum tl_column_rule {
-  TL_RULE_ANY,    /* any bits; checked with what it belongs to, if it is used at all */
+  TL_RULE_ANY,    /* any bits; checked together with the row it belongs to, if used */
   TL_RULE_FINITE, /* finite numbers */
   TL_RULE_LATE,   /* the same, of a column that files have since the format `limit` */
   TL_RULE_BELOW,  /* integers below `limit`: kinds and booleans */

@@ -181,7 +181,7 @@ static talus_status check_emitters(const talus_world *world, tl_flow *scratch) {
   return TALUS_OK;
 }
 
-/* Their grids were looked at when the sums were handed out. */
+/* Grids were checked when the sums were assigned. */
 static talus_status check_averages(const talus_world *world) {
   for (size_t i = 0; i < world->flow.averages.count; ++i) {
     const tl_average *average = &world->flow.averages.data[i];

@@ -312,7 +312,7 @@ static talus_status load_flow(load_job *job, talus_world *world) {
   LOAD(job, emitters, &flow->emitters);
   void *rows = NULL;
   const size_t bytes = flow->emitters.count * sizeof(uint64_t);
-  /* A row count without its table must not be seen by the one who releases the flow. */
+  /* The function that frees the flow must not see a row count without its table. */
   talus_status status = tl_resize(&rows, 0, bytes);
   for (size_t i = 0; i < flow->emitters.count; ++i) {
     if (status == TALUS_OK)
@@ -448,7 +448,7 @@ static void free_blob(tl_blob *blob) {
   *blob = (tl_blob){0};
 }
 
-/* Names the file, and calls what is wrong in it wrong in the file. */
+/* Adds the name of the file, and reports invalid content as a fault of the file. */
 static talus_status blame(talus_status status, const char *path) {
   if (status == TALUS_OK)
     return status;

@@ -1,16 +1,16 @@
-/* What POSIX of 2008 has no word for: locks that belong to an open file and not to a process, and
- * one flush for all of a file system. */
+/* What POSIX 2008 lacks: locks that belong to an open file instead of a process, and one flush for
+ * a whole file system. */
 #ifndef TL_OUTPUT_DISK_H
 #define TL_OUTPUT_DISK_H
 
 #include <stdbool.h>
 
-/* Locks of an open file, held until it is closed, against other processes and against others of
- * this one. 0: locked, or this file system knows no locks; EAGAIN: somebody else has it. */
+/* Locks an open file until it is closed, against other processes and against other open files of
+ * this process. 0: locked, or this file system has no locks; EAGAIN: another one has the lock. */
 int tl_disk_lock_file(int fd); /* must be open for writing */
 int tl_disk_lock_folder(int fd);
 
-/* The process that holds the lock of a folder; 0: cannot be told. */
+/* The process that holds the lock of a folder; 0 if unknown. */
 long tl_disk_folder_holder(int fd);
 
 /* Whether tl_disk_sync_all is as good as a flush of each file: on local file systems of Linux 5.8

@@ -12,7 +12,7 @@
 #include "output/disk.h"
 
 #define SUFFIX ".part"
-#define TRIES  8 /* to make a .part that somebody else makes and removes */
+#define TRIES  8 /* attempts to create a .part that another process creates and removes */
 
 /* One call of write(2) moves at most this much: far below the 2 GiB that Linux takes at once. */
 #define CHUNK ((size_t)1 << 26)
@@ -191,7 +191,7 @@ static talus_status open_aside(tl_file *file, mode_t rights) {
       TL_TRY(remove_stale(file));
   }
   const int error = tl_disk_lock_file(file->fd);
-  if (error == EAGAIN) { /* it took ours for a stale one, and removes it */
+  if (error == EAGAIN) { /* it took our file for a stale one, and removes it */
     close(file->fd);
     file->fd = -1;
     return tl_fail(TALUS_ERROR_IO, "%s: another process is writing this file; wait for it",

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_CHUNKS 256 /* of one header: who has more goes round in circles */
+#define MOST_CHUNKS 256 /* of one header: more than this is a cycle */
 #define MOST_BYTES  ((size_t)1 << 24)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */

@@ -118,8 +118,8 @@ static size_t find(const tl_h5_out *out, const char *path) {
   return group == NONE || *path == '\0' ? group : find_in(out, group, path, strlen(path));
 }
 
-/* A new node at `path`, whose group is there: its number, which a failure of ours alone can miss.
- */
+/* Adds a node at `path`, whose group must exist; *made is its number. Fails if memory is missing; a
+ * name that is refused is a mistake in our own code. */
 static talus_status add_node(tl_h5_out *out, node_kind kind, const char *path, size_t *made) {
   const char *name = path;
   const size_t group = find_group(out, &name), length = strlen(name), at = out->names.count;

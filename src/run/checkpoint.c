@@ -1,5 +1,5 @@
-/* The checkpoint of a run: the world (output/checkpoint.c) and, in a blob beside it, how far the
- * folder had grown. */
+/* The checkpoint of a run: the world (output/checkpoint.c) and a blob that records how many frames
+ * and lines the folder had. */
 #include <math.h>
 #include <unistd.h>
 
@@ -125,7 +125,7 @@ static talus_status save_world(talus_world *world, const char *path, tl_file fil
 
 talus_status tl_run_checkpoint_save(tl_run *run) {
   const double begin = tl_clock();
-  /* What the checkpoint counts is on the disk before it. */
+  /* Frames and lines that the checkpoint counts must be on the disk before it. */
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
   TL_TRY(tl_run_probes_sync(run));
@@ -183,7 +183,7 @@ static talus_status unpack_probes(tl_run *run, blob_reader *reader, uint64_t *ke
 
 typedef TL_ARRAY(uint64_t) hashes;
 
-/* As many as the scene names, for it is the same scene. */
+/* The scene is the same, so it names as many. */
 static talus_status unpack_files(const tl_run *run, blob_reader *reader, hashes *stored) {
   const uint64_t n = get(reader);
   reader->is_short = reader->is_short || n != run->files.count;
@@ -262,8 +262,8 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   return TALUS_OK;
 }
 
-/* What may be refused comes first; and the series before the frames, for it must never list one
- * that is no more. */
+/* Checks that can fail come first. The series is cut before the frames, so that it never lists a
+ * frame that has been removed. */
 static talus_status open_sinks(tl_run *run) {
   TL_ARRAY(uint64_t) keep = {0};
   talus_status status = TALUS_OK;
@@ -312,7 +312,7 @@ static talus_status resume(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   TL_TRY(cut_back(run, keep));
   tl_run_files_compare(run, stored->data);
   if (!same) {
-    /* The old checkpoint no longer tells of the probes there are. */
+    /* The old checkpoint does not describe the present probes. */
     tl_run_log_add(&run->log, TL_LOG_INFO,
                    "the probes changed: new ones measure from t = %g s on, files of others stay "
                    "as they are",

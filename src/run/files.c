@@ -1,5 +1,5 @@
-/* The files that a scene names: a run keeps what it read of them in its checkpoint, and says so
- * when it goes on and they are others by then. */
+/* The files that a scene names. The checkpoint has their checksums, and a resumed run warns if a
+ * file has changed. */
 #include "base/hash.h"
 #include "base/input.h"
 #include "run/run.h"
@@ -46,7 +46,7 @@ void tl_run_files_compare(tl_run *run, const uint64_t *stored) {
                      "the run uses the copy stored with it; %s has changed since (--force begins "
                      "anew, with the file as it is now)",
                      file->path);
-    file->hash = stored[i]; /* the next one to go on hears of it as well */
+    file->hash = stored[i]; /* the next resumed run warns of it too */
   }
 }
 

@@ -48,8 +48,8 @@ talus_status tl_run_folder_is_empty(tl_run *run, bool *is_empty) {
   return error == 0 ? TALUS_OK : tl_file_fail(error, path, "read");
 }
 
-/* Only where there is no such name there is no checkpoint: one that cannot be looked at, or a link
- * to what is away at the moment, must not cost the run it belongs to. */
+/* The checkpoint is missing only if its name does not exist. If it cannot be read, or is a link to
+ * something that is not there at the moment, the run must not be overwritten. */
 static talus_status find_checkpoint(tl_run *run, bool *is_there) {
   struct stat there;
   *is_there = fstatat(run->folder, "checkpoint.hdf", &there, AT_SYMLINK_NOFOLLOW) == 0;
@@ -72,7 +72,7 @@ talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint) {
   return tl_run_own_prove(run, 0);
 }
 
-/* And makes it last. */
+/* Flushes the folder too. */
 static talus_status make_one(const char *path) {
   if (mkdir(path, 0777) == 0)
     return tl_file_sync_name(path);

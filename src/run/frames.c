@@ -1,8 +1,7 @@
-/* Frames: when they are due, and their files.
- *
- * A frame and what belongs to it (contacts, surfaces) reach the disk with two flushes: the bytes of
- * all, then, renamed, the names of all. Then the series lists it. One file is flushed by itself;
- * for more, all of the file system is, with one call, where it is one on which that is as good. */
+/* Frames: when they are due, and their files. A frame and its contacts and surfaces need two
+ * flushes: one for the bytes of all files and, after renaming, one for their names. Then the series
+ * lists it. A single file is flushed by itself; several files are flushed with one call for the
+ * whole file system, if that is as safe there. */
 #include <errno.h>
 #include <math.h>
 #include <fcntl.h>
@@ -110,7 +109,7 @@ static talus_status sync_names(tl_run *run, const frame_files *staged) {
   return TALUS_OK;
 }
 
-/* A series that is full is made larger with the next frame's flushes; it lists earlier ones. */
+/* A full series is enlarged together with the next frame; it lists earlier frames. */
 static talus_status stage_series(tl_run *run, frame_files *staged, tl_run_series *made,
                                  bool *grows) {
   for (tl_run_list list = 0; list < TL_SERIES; ++list) {
@@ -155,7 +154,7 @@ talus_status tl_run_frames_write(tl_run *run, uint32_t fields) {
     run->frames.data[run->frames.count++] = frame;
     return TALUS_OK;
   }
-  /* A frame that the series will not list is not left behind, nor what belongs to it. */
+  /* Removes a frame that the series will not list, with its contacts and surfaces. */
   for (size_t i = 0; i < staged.count; ++i)
     if (staged.file[i].name)
       tl_file_drop(&staged.file[i]);
@@ -176,7 +175,7 @@ talus_status tl_run_frames_list(tl_run *run) {
 
 /* ---- going on -------------------------------------------------------------------------------- */
 
-/* Only a name that is not there is a file that is gone. */
+/* Only a name that does not exist is a removed file. */
 static talus_status is_there(tl_run *run, const char *folder, size_t number, bool *there) {
   struct stat info;
   const char *path = tl_run_path(run, "%s/%06zu.hdf", folder, number);

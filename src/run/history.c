@@ -18,8 +18,8 @@
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
-/* Wall times of the last line. What was spent between that line and the checkpoint is forgotten:
- * it would make two checkpoints of the same state differ. */
+/* Wall times of the last line. Time between that line and the checkpoint is not counted: otherwise
+ * two checkpoints of the same state would differ. */
 static talus_status read_walls(tl_run *run) {
   char line[1024];
   TL_TRY(tl_lines_last(&run->history, line, sizeof line));

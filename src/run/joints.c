@@ -1,11 +1,8 @@
-/* joints.csv: what each joint carries and where it is, a line per joint and output time.
- *
- * A chain of thousands would make it the largest file of the folder: in scenes of more than
- * TL_RUN_JOINTS_ALL joints only those with a name are recorded. That is decided once, when the run
- * begins, and kept in the checkpoint: joints may go with their bodies on the way. So is how those
- * without a name are written: by their number, and where somebody's name is a number with a mark
- * before it.
- */
+/* joints.csv: force and position of each joint, one line per joint and output time. A chain of
+ * thousands would make it the largest file of the folder: scenes with more than TL_RUN_JOINTS_ALL
+ * joints record only joints with a name. This is decided when the run begins and kept in the
+ * checkpoint, because joints can be removed with their bodies. Joints without a name are written as
+ * numbers; if a number is the name of another joint, a mark precedes it. */
 #include "joint/joint.h"
 #include "run/run.h"
 
@@ -22,7 +19,7 @@ talus_status tl_run_joints_go_on(tl_run *run, uint64_t keep) {
   return keep > 0 ? open_file(run, keep) : TALUS_OK;
 }
 
-/* Whether somebody's name is so many marks and a number. */
+/* Whether a joint has a name that consists of so many marks and a number. */
 static bool is_taken(const tl_joints *joints, size_t marks) {
   for (size_t i = 0; i < joints->all.count; ++i) {
     const char *name = joints->all.data[i].name;

@@ -63,7 +63,7 @@ talus_status tl_lines_add(tl_lines *lines, const char *text, size_t bytes) {
     if (n < 0) {
       const int error = errno;
       if (ftruncate(lines->fd, lines->bytes) != 0) {
-        /* What was written stays: the next one to go on cuts it. */
+        /* What was written stays; a resumed run cuts it off. */
       }
       return tl_file_fail(error, lines->path, "written");
     }

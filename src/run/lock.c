@@ -1,6 +1,5 @@
-/* The lock of a result folder: one run at a time, in whatever process. It is a lock of the folder
- * itself, so that no file in it can be deleted to get around it, and it goes with the process,
- * however that ends. */
+/* The lock of a result folder: only one run at a time, in any process. The folder itself is locked,
+ * so that deleting a file does not unlock it. The lock ends with the process, however that ends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -44,7 +44,7 @@ void tl_run_log_clear(tl_run_log *log) {
     complain(log, errno); /* it goes on below the old lines */
 }
 
-/* Part of the line that tells of a checkpoint, and by which the log is cut again. */
+/* Part of the line that reports a checkpoint; the log is cut after this line. */
 #define MARK " checkpoint: step %llu,"
 
 void tl_run_log_cut(tl_run_log *log, uint64_t step) {

@@ -26,7 +26,8 @@ typedef struct own_name {
   const char *head; /* how such a file begins; NULL: with the time of day */
 } own_name;
 
-/* The checkpoint goes first: whoever is killed in here and resumes begins anew. */
+/* The checkpoint is removed first: if the process is killed here, a resumed run starts from the
+ * beginning. */
 static const own_name own_files[] = {
     {"checkpoint.hdf", "talus checkpoint\n"},
     {"frames.hdf.series", "{\n  \"file-series-version\""},
@@ -103,10 +104,10 @@ static bool begins_with_time(const char *text) {
   return true;
 }
 
-/* A file that was killed before its first line, or within it, is ours too: of an empty one nothing
- * is lost. */
+/* A file whose process was killed before or within its first line is ours too: an empty file is no
+ * loss. */
 static bool begins_as(const char *there, size_t n, const char *head) {
-  if (n == 0 || there[0] == '\0') /* a power cut makes zeros of text that had not arrived */
+  if (n == 0 || there[0] == '\0') /* after a power cut, text that was not flushed may be zeros */
     return true;
   if (!head)
     return n >= sizeof "0000-00-00T00:00:00Z " - 1 && begins_with_time(there);
@@ -114,8 +115,8 @@ static bool begins_as(const char *there, size_t n, const char *head) {
   return memcmp(there, head, n < length ? n : length) == 0;
 }
 
-/* Frames, contacts and surfaces have the word behind their first block (h5_write.c); in those that
- * HDF5's library wrote the name of the group at their root comes early. */
+/* Frames, contacts and surfaces have our mark after their first block (h5_write.c). In files that
+ * the HDF5 library wrote, the name of the root group comes early. */
 static bool has_talus_word(const char *there, size_t n) {
   for (size_t i = 0; i + sizeof "talus" <= n; ++i)
     if (memcmp(there + i, "talus", sizeof "talus") == 0)
@@ -123,7 +124,8 @@ static bool has_talus_word(const char *there, size_t n) {
   return false;
 }
 
-/* 0 or errno. A link is never ours, nor what is no plain file; neither is waited for. */
+/* 0 or errno. Neither a link nor anything but a plain file is ours, and opening it does not wait.
+ */
 static int read_head(int at, const char *name, char *there, size_t *n, bool *plain) {
   struct stat info;
   *n = 0;
@@ -252,7 +254,7 @@ static talus_status visit_fields(tl_run *run, bool removes, own_fn *visit) {
   TL_TRY(open_folder(run, "fields", &fields));
   if (!fields)
     return TALUS_OK;
-  /* No series outlives what it lists, power cuts included. */
+  /* A series is removed before the files that it lists, and flushed, in case of a power cut. */
   talus_status status = TALUS_OK;
   if (removes)
     status = visit_open(run, fields, &(own_folder){"fields", SERIES}, 0, visit);
@@ -323,7 +325,7 @@ static bool is_planned(const tl_run *run, const char *csv, const char *path) {
   return false;
 }
 
-/* What is half written is left alone where it is not ours, and in nobody's way. */
+/* A half-written file that is not ours stays; it does no harm. */
 static talus_status prove(tl_run *run, const own_file *file) {
   bool is_there, ours;
   TL_TRY(look_at(run, file, &is_there, &ours));
@@ -359,7 +361,7 @@ talus_status tl_run_own_prove(tl_run *run, uint64_t from) {
 }
 
 talus_status tl_run_own_clear(tl_run *run) {
-  /* A power cut must not bring the checkpoint back when the rest is gone. */
+  /* After a power cut the checkpoint must not reappear while the rest is gone. */
   TL_TRY(remove_one(run, &(own_file){.at = run->folder,
                                      .name = own_files[0].name,
                                      .path = own_files[0].name,
@@ -367,7 +369,7 @@ talus_status tl_run_own_clear(tl_run *run) {
   TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
   TL_TRY(visit_files(run, false, remove_one));
   TL_TRY(visit_files(run, true, remove_one));
-  /* Nor a series whose frames are gone. */
+  /* The same for a series whose frames are gone. */
   TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
   TL_TRY(visit_fields(run, true, remove_one));
   for (size_t i = 0; i < OWN_FOLDERS; ++i) {

@@ -34,7 +34,7 @@ static bool has_frame_here(const tl_run *run) {
          run->frames.data[run->frames.count - 1].step == talus_world_steps(run->world);
 }
 
-/* Steps look at velocities; what came of poses is looked at before any of it is written down. */
+/* Steps check velocities; this checks poses before they are written. */
 static talus_status check_state(const tl_run *run) {
   const talus_status status = tl_world_validate(run->world);
   if (status != TALUS_ERROR_FORMAT && status != TALUS_ERROR_INVALID)
@@ -45,9 +45,9 @@ static talus_status check_state(const tl_run *run) {
                  talus_world_time(run->world), why);
 }
 
-/* A frame, its line of history and the new series, in that order: whoever is killed in between
- * leaves a frame that is not listed yet, never a list of what is not there. Lines reach the disk
- * with the next checkpoint, and at the end. */
+/* Writes a frame, its line of history and the new series, in this order: if the process is killed
+ * in between, a frame exists that is not listed yet, but never the reverse. Lines reach the disk
+ * with the next checkpoint and at the end. */
 static talus_status write_output(tl_run *run) {
   const double begin = tl_clock();
   TL_TRY(tl_run_folder_check(run));
@@ -88,14 +88,14 @@ static talus_status note_fastest(tl_run *run) {
   return TALUS_OK;
 }
 
-/* From one output time to the next no free body was faster, at any step, and none is to come. A
- * single look would take a ball at the top of its flight for one at rest. */
+/* At rest: no free body was faster at any step since the last output time, and none is still to be
+ * emitted. Looking at one moment only would take a ball at the top of its flight to be at rest. */
 static bool is_at_rest(const tl_run *run) {
   if (!(run->at_rest > 0) || !has_frame_here(run) || !(run->fastest.interval < run->at_rest))
     return false;
   const tl_flow *flow = &run->world->flow;
   for (size_t i = 0; i < flow->emitters.count; ++i) {
-    /* Still to come, or owed since a blocked emitter waits. */
+    /* Bodies still to be emitted, or delayed because the emitter is blocked. */
     const tl_emitter *emitter = &flow->emitters.data[i];
     if (emitter->owed > 0 || tl_emitter_due(emitter) < emitter->def.until)
       return false;
@@ -174,7 +174,7 @@ static talus_status stop(tl_run *run) {
                  talus_world_time(run->world));
 }
 
-/* The step was taken: its state is written and saved as that of an end. */
+/* The step was completed: its state is written and saved like that at an end. */
 static talus_status end_strictly(tl_run *run, const char *why) {
   TL_TRY(finish(run));
   if (run->no_frames)
@@ -197,8 +197,10 @@ static talus_status advance(tl_run *run, run_pace *pace) {
       TL_TRY(save(run));
     tell_progress(run, pace, step == 0);
     const talus_status status = talus_world_step(run->world, 1);
-    if (status == TALUS_INTERRUPTED) /* within the step, which was not taken */
+    if (status == TALUS_INTERRUPTED) { /* within the step; of adaptive ones a part was taken */
+      TL_TRY(tl_run_sinks_add(run));
       return stop(run);
+    }
     if (status != TALUS_ERROR_STRICT)
       TL_TRY(status);
     TL_TRY(tl_run_history_note(run));
@@ -299,8 +301,8 @@ static talus_status open_log(tl_run *run) {
   return in_use ? tl_run_is_in_use(run, 0) : TALUS_OK;
 }
 
-/* A folder that was not there when the run looked is made, locked, and looked at again: meanwhile
- * another run may have begun, and ended, in it. */
+/* A folder that did not exist is created, locked and checked again: another run may have started,
+ * and ended, in it meanwhile. */
 static talus_status make_folder(tl_run *run) {
   bool is_there, is_empty;
   TL_TRY(tl_run_folder_make(run));
@@ -318,7 +320,7 @@ static talus_status make_folder(tl_run *run) {
 }
 
 static talus_status start_anew(tl_run *run) {
-  /* A scene that cannot be built must not cost anybody an old result. */
+  /* If the scene cannot be built, old results must stay. */
   TL_TRY(talus_scene_build(run->scene, run->def->threads, tl_run_log_line, &run->log, &run->world));
   TL_TRY(tl_run_files_look(run, true));
   tell_started(run);
@@ -343,6 +345,12 @@ static talus_status go_on(tl_run *run) {
   TL_TRY(open_log(run));
   TL_TRY(tl_run_files_look(run, false));
   TL_TRY(tl_run_checkpoint_resume(run));
+  if (run->world->model.dt != run->dt)
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "%s: its steps end on a grid of %g s, and with this output.every on one of %g s; "
+        "with step: adaptive go on with an interval that gives the same grid",
+        tl_run_folder(run), run->world->model.dt, run->dt);
   return tl_run_folder_write_scene(run);
 }
 

@@ -108,7 +108,7 @@ bool tl_run_series_is_full(const tl_run *run, tl_run_list list) {
 
 talus_status tl_run_series_add(tl_run *run, tl_run_list list) {
   tl_run_series *series = &run->series[list];
-  /* The first entry has no comma before it, so that it must be there for the others. */
+  /* The first entry has no comma before it, so it must exist before the others. */
   if (series->fd < 0 || series->count == 0)
     return tl_run_series_write(run, list, true);
   tl_text text = {0};

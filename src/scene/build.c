@@ -31,6 +31,8 @@ static talus_world_def world_def(const talus_scene *scene) {
   def.skin = scene->broad.skin;
   def.narrow.ellipsoid = (talus_ellipsoid_method)scene->narrow.ellipsoid;
   def.narrow.tree = (talus_tree_kind)scene->narrow.tree;
+  def.narrow.triangle = (talus_triangle_method)scene->narrow.triangle;
+  def.narrow.fusion = (talus_fusion)scene->narrow.fusion;
   def.solve = (talus_solve_def){.kind = (talus_solve_kind)scene->solve.kind,
                                 .law = (talus_spring_law)scene->solve.law,
                                 .reach = scene->solve.reach,
@@ -112,7 +114,7 @@ static talus_status add_materials(tl_builder *b) {
   return TALUS_OK;
 }
 
-/* A material that was to change what bodies of another run are of must not be misspelt. */
+/* A material that is meant to replace one of another run must not be misspelt. */
 static talus_status check_borrowed(tl_builder *b) {
   const tl_scene_material *materials = b->scene->materials.data;
   const tl_scene_body *bodies = b->scene->bodies.data;

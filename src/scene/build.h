@@ -23,12 +23,12 @@ talus_status tl_scene_add_average(talus_world *world, const tl_scene_average *av
 /* Adds a zone, likewise. */
 talus_status tl_scene_add_zone(talus_world *world, const tl_scene_zone *zone);
 
-/* A world with the materials of the scene and what holds between them, and nothing else. */
+/* A world that has the materials of the scene and their pair laws, and nothing else. */
 talus_status tl_scene_build_materials(const talus_scene *scene, talus_world **world);
 
 talus_region tl_scene_region_of(const tl_scene_region *region, const tl_map *map);
 
-/* The sum of motions that a scene has written down, and the tables that it names. */
+/* The motions of a body as the scene gives them, and the tables that they name. */
 #define TL_MOTIONS_MOST 64
 typedef struct tl_scene_motions {
   talus_motion parts[TL_MOTIONS_MOST + 1]; /* of `count`, each with the next one */
@@ -40,7 +40,8 @@ talus_status tl_scene_make_motions(const talus_scene *scene, const tl_items *mot
                                    tl_scene_motions *made);
 void tl_scene_free_motions(tl_scene_motions *made);
 
-/* The rows of a course that varies: of so many columns, the time included. Freed with the other. */
+/* Reads the rows of a course that varies over time; `columns` includes the time. The caller frees
+ * them with the second function. */
 talus_status tl_scene_read_course(const talus_scene *scene, const tl_scene_course *course,
                                   int columns, talus_table *rows);
 void tl_scene_free_course(const tl_scene_course *course, talus_table *rows);

@@ -42,7 +42,8 @@ static talus_status add_moving(tl_builder *b, const tl_scene_body *body, talus_b
   return status;
 }
 
-/* The first step would say that the last body added leaves the domain, which it was never in. */
+/* Checks that the last body added is inside the domain. Otherwise the first step would report that
+ * it leaves the domain, in which it never was. */
 static talus_status check_inside(const tl_builder *b) {
   static const char axes[] = "xyz";
   const double *box = b->scene->domain.box;
@@ -102,9 +103,9 @@ talus_size_def tl_scene_sizes(const tl_scene_size *size) {
   return def;
 }
 
-/* A fill's or emitter's own seed, moved by the scene's: an odd multiplier, so that no two seeds of
- * the scene give the same, and one far from small numbers, so that one fill does not get what its
- * neighbour had. */
+/* Adds a multiple of the scene's seed to the seed of a fill or emitter. The multiplier is odd, so
+ * that two seeds of the scene never give the same result, and large, so that a fill does not get
+ * the seed of its neighbour. */
 uint64_t tl_scene_seed_of(const talus_scene *scene, uint64_t own) {
   return own + scene->seed * 0x9E3779B97F4A7C15u;
 }

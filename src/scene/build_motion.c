@@ -1,4 +1,4 @@
-/* Motions, regions and the like: what the file says as the world wants it. */
+/* Converts motions and regions of a scene to the structs of the public API. */
 #include "scene/build.h"
 #include "scene/files.h"
 

@@ -34,7 +34,8 @@ static void add_place(const tl_builder *b, tl_text *text, size_t entry) {
   tl_text_add(text, " ");
 }
 
-/* Sizes of a table that look like millimetres; those that a scene says itself: warn_size.c. */
+/* Warns of masses in a table that suggest millimetres. warn_size.c does so for sizes in the scene.
+ */
 static void warn_heavy_rows(const tl_builder *b, size_t entry) {
   const size_t end =
       entry + 1 < b->first.count ? b->first.data[entry + 1] : talus_world_body_count(b->world);
@@ -67,7 +68,7 @@ static void warn_heavy(const tl_builder *b) {
 
 static void warn_overlap(const tl_builder *b) {
   tl_overlap deep;
-  /* A pair that cannot be handled is for the first step to tell. */
+  /* A pair without contact code is reported by the first step. */
   if (tl_world_find_overlap(b->world, &deep) != TALUS_OK || deep.count == 0)
     return;
   /* The later entry is the one that was put into the other. */
@@ -90,7 +91,7 @@ static void warn_overlap(const tl_builder *b) {
   tl_text_drop(&text);
 }
 
-/* A branch goes on without what came in and went out, unless the scene has its own. */
+/* A branch has none of the emitters and sinks of its run, unless the scene defines its own. */
 static void warn_left_behind(const tl_builder *b) {
   const talus_scene *scene = b->scene;
   const tl_scene_body *bodies = scene->bodies.data;
@@ -117,7 +118,7 @@ static void warn_left_behind(const tl_builder *b) {
   tl_text_drop(&text);
 }
 
-/* A step that springs asked for may be a thousand times shorter than the usual one. */
+/* Springs may need a step a thousand times shorter than the usual one. */
 void tl_build_tell_step(const tl_builder *b) {
   const talus_scene *scene = b->scene;
   const bool is_given = scene->step.object.given >> tl_map_find(&tl_schema_step, "dt") & 1u;

@@ -12,7 +12,7 @@ typedef struct tl_builder {
   talus_log_fn *log;
   void *log_context;
   tl_names materials, shapes; /* name to row of the world */
-  /* Shapes written in place, so that a thousand equal ones make one shape of the world. */
+  /* Shapes written in place. Equal ones share one shape of the world. */
   tl_names own_shapes;
   TL_ARRAY(char *) own_keys;
   TL_ARRAY(size_t) first; /* of each entry of `bodies`: how many bodies there were before it */

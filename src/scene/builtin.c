@@ -5,8 +5,8 @@
 
 size_t talus_builtin_count(void) { return tl_builtin_scene_count; }
 
-/* The first line of each text is its comment; as texts of their own these live here, apart for each
- * thread, so that nobody's pointer changes under him. */
+/* The first line of each text is its comment. Each thread has its own copy of it, so that a pointer
+ * stays valid. */
 #define ABOUT_ROWS  64
 #define ABOUT_BYTES 160
 static _Thread_local char about_text[ABOUT_ROWS][ABOUT_BYTES];

@@ -39,7 +39,7 @@ void tl_check_region(tl_checker *checker, tl_node_id parent, const char *key,
 
 /* Static friction is not less than friction. */
 void tl_check_materials(tl_checker *checker);
-/* What pair number `i` does not say is the smaller value of its two materials, in those rows. */
+/* Fills values that pair `i` does not give with the smaller one of its two materials. */
 void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair *pair,
                             const uint32_t rows[2], size_t i);
 

@@ -69,7 +69,8 @@ static void check_sample(tl_checker *checker, tl_node_id node, const tl_scene_av
                    "%s.sample is event, and there are no events here; expected solve: {kind: "
                    "elastic} with step: {kind: event} or `shell: soft`, or sample: step",
                    path);
-  /* A flight is known from its end, which such a zone has changed before averages look. */
+  /* A flight is reconstructed from its end, which such a zone has changed before the averages are
+   * taken. */
   const tl_scene_zone *zones = checker->scene->zones.data;
   for (size_t i = 0; i < checker->scene->zones.count && average->sample != 0; ++i)
     if (tl_scene_zone_acts(&zones[i]))

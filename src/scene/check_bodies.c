@@ -43,7 +43,7 @@ static const char *wall_name(int shape) {
   return shape == TALUS_REVOLVED ? "revolved wall" : talus_shape_kind_name((talus_shape_kind)shape);
 }
 
-/* What is wrong with a profile is known where the wall is made. */
+/* The code that makes the wall reports what is wrong with a profile. */
 static void check_profile(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
                           const char *path) {
   static const char *const keys[3] = {"revolved", "tube", "funnel"};
@@ -286,7 +286,7 @@ static void check_press(tl_checker *checker, tl_node_id node, const tl_scene_bod
                    "%s.press.area is for `pressure`; expected that as well", path);
 }
 
-/* Of an entry: those of one body are also what probes and joints may name. */
+/* Checks the name of an entry. Probes and joints may refer to names of single bodies. */
 static void check_name(tl_checker *checker, tl_node_id node, const char *name, size_t row,
                        bool is_body) {
   uint32_t first;

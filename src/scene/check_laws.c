@@ -51,7 +51,7 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
                              LAW(stiffness, stiffness_of(a->stiffness, b->stiffness))};
 #undef LAW
   const bool tells_static = tl_object_has(map, pair, "static_friction");
-  /* Not written where nobody told of them, so that scenes of before are the same. */
+  /* Not written unless given, so that older scenes keep their identity. */
   if (!tl_object_has(map, pair, "rolling_coefficient"))
     pair->rolling_coefficient = fmin(a->rolling_coefficient, b->rolling_coefficient);
   if (!tl_object_has(map, pair, "surface_energy"))

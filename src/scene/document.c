@@ -289,7 +289,7 @@ static int compare_keys(const void *left, const void *right) {
   return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* libyaml takes a key that comes twice; the one meant would be anybody's guess. */
+/* libyaml accepts a key that occurs twice, and nobody could say which one is meant. */
 static talus_status check_duplicates(builder *b, tl_node_id map) {
   const tl_document *document = b->document;
   TL_ARRAY(hashed_key) keys = {0};
@@ -342,7 +342,7 @@ static talus_status add_event(builder *b, const yaml_event_t *event, int *docume
   }
 }
 
-/* What people mostly did when libyaml says this, in words of the file and not of its grammar. */
+/* The usual cause of this message of libyaml, in terms of the file rather than of the grammar. */
 static const char *syntax_hint(const yaml_parser_t *parser) {
   const char *problem = parser->problem ? parser->problem : "";
   if (strstr(problem, "expected <block end>") || strstr(problem, "expected '-' indicator") ||

@@ -9,7 +9,7 @@ talus_status tl_gather_add(tl_gather *gather, talus_status status) {
   const char *message = tl_last_message();
   if (gather->count++ == 0)
     gather->status = status == TALUS_ERROR_IO ? TALUS_ERROR_FORMAT : status;
-  /* The first is told in any case; after one that was left out none is told. */
+  /* The first one is always shown; after one that was left out, none is shown. */
   const bool fits = gather->text.count + strlen(message) < BYTES || gather->shown == 0;
   if (gather->shown + 1 < gather->count || gather->shown == SHOWN || !fits)
     return TALUS_OK;

@@ -1,5 +1,5 @@
-/* Mistakes that only the world can see (a flat hull, a mesh that is not there, a fill that does not
- * fit): put down one by one while a scene is built, told together. */
+/* Mistakes that show only when the world is built (a flat hull, a missing mesh, a fill that does
+ * not fit). They are collected one by one and reported together. */
 #ifndef TL_SCENE_GATHER_H
 #define TL_SCENE_GATHER_H
 
@@ -11,14 +11,13 @@ typedef struct tl_gather {
   talus_status status; /* of the first */
 } tl_gather;
 
-/* Puts down the last message where `status` is a failure, so that the next entry has its turn:
- * TALUS_OK, or TALUS_ERROR_MEMORY, with which nothing goes on. */
+/* Keeps the last message if `status` is a failure, so that building continues with the next entry.
+ * Returns TALUS_OK, or TALUS_ERROR_MEMORY, after which nothing continues. */
 talus_status tl_gather_add(tl_gather *gather, talus_status status);
 
-/* TALUS_OK where nothing was put down; else the first one's status with all as the message, one
- * below the other. Frees what is held, in every case: `status` is handed through if it is a
- * failure. A file that cannot be read is a mistake of the scene that names it: TALUS_ERROR_FORMAT.
- */
+/* TALUS_OK if nothing was kept; otherwise the status of the first mistake, with all of them as the
+ * message, one per line. Always frees what is held; returns `status` itself if that is a failure. A
+ * file that cannot be read is a mistake of the scene that names it: TALUS_ERROR_FORMAT. */
 talus_status tl_gather_end(tl_gather *gather, talus_status status);
 
 #endif

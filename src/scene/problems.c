@@ -139,7 +139,7 @@ static int compare_problems(const void *left, const void *right) {
   return compare_u32(a->order, b->order);
 }
 
-/* Drops what is said twice at one place: a node that several aliases stand for is read as often. */
+/* Removes duplicates at one place: a node with several aliases is read several times. */
 static void drop_repeats(tl_problems *problems) {
   size_t kept = 0;
   for (size_t i = 0; i < problems->list.count; ++i) {

@@ -107,7 +107,7 @@ static bool read_number(tl_reader *reader, tl_node_id node, const tl_key *key, d
     tl_refuse(reader, node, key, "is %.60s", text);
     return false;
   }
-  /* In the single build it would be 0, and something would be divided by it. */
+  /* The single build would round it to 0 and then divide by it. */
   if (key->range.is_open && key->range.low == 0 && *value < 1e-30) {
     tl_refuse(reader, node, key, "is %.60s, too small for talus (1e-30)", text);
     return false;

@@ -81,7 +81,7 @@ static talus_status apply_setting(parser *p, const char *setting, tl_node_id roo
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-/* Kept from the root on, so that the scene means the same after a change of the current folder. */
+/* The absolute path, so that the scene keeps its meaning if the current folder changes. */
 static talus_status set_folder(talus_scene *scene, const char *folder) {
   char current[4096];
   tl_text text = {0};
@@ -278,7 +278,7 @@ uint64_t tl_grid_events(double every, double dt, uint64_t steps) {
   return k + 1;
 }
 
-/* One at its start, at the end of the run one as well, but none at its own end (flow/emitter.c). */
+/* One at its start, and one at the end of the run, but none at its own end (flow/emitter.c). */
 static double count_emitted(const talus_scene *scene) {
   const tl_scene_emitter *emitters = scene->emit.data;
   const double last = (double)tl_grid_steps(scene->until.time, scene->step.dt) * scene->step.dt;

@@ -58,7 +58,7 @@ typedef struct tl_scene_broad {
 
 typedef struct tl_scene_narrow {
   tl_object object;
-  int ellipsoid, tree;
+  int ellipsoid, tree, triangle, fusion;
 } tl_scene_narrow;
 
 typedef struct tl_scene_contact {
@@ -180,7 +180,7 @@ typedef struct tl_scene_motion {
   double from_time, until;
 } tl_scene_motion;
 
-/* A load: a constant, or rows of a time and what holds then, here or in a file. */
+/* A load: a constant, or rows of times and values, given here or in a file. */
 typedef struct tl_scene_course {
   double value[3];
   char *table;   /* a file */
@@ -261,7 +261,8 @@ typedef struct tl_scene_table {
   char *group;
 } tl_scene_table;
 
-/* Some bodies of another run, and what becomes of them (`only` and `except`: the first four). */
+/* A selection of the bodies of another run, and changes to them (`only` and `except` use the first
+ * four members). */
 typedef struct tl_scene_choice {
   tl_object object;
   tl_items names, groups, materials; /* of char * */

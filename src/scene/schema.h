@@ -1,6 +1,6 @@
 /* The scene format as data. One row per key; reading, checking, messages, defaults, writing and
- * docs/scene.md all come from these rows. To add a key: a member in scene.h, a row in schema.c,
- * schema_settings.c or schema_joints.c. */
+ * docs/scene.md all come from these rows. To add a key: a member in scene.h and a row in one of
+ * schema*.c. */
 #ifndef TL_SCENE_SCHEMA_H
 #define TL_SCENE_SCHEMA_H
 

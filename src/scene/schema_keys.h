@@ -7,7 +7,7 @@
 #define KEY(owner, member, kind)                                                                   \
   .name = #member, .type = TL_TYPE_##kind, .offset = offsetof(owner, member)
 
-/* Beyond these, squares would leave the range of float: a slip, not a scene. */
+/* Beyond this, squares would overflow a float: surely a mistake. */
 #define MOST         1e30
 #define ANY          .range = {-MOST, MOST, false}
 #define POSITIVE     .range = {0, MOST, true}

@@ -3,7 +3,7 @@
 
 #include "output/output.h"
 
-/* The frame holds the words without a bit in any case; naming them is no mistake. */
+/* Every frame holds the fields without a bit; naming them is allowed. */
 static const tl_words frame_fields = {
     WORDS({"quaternion", TL_FRAME_QUATERNION, "rotation"}, {"velocity", TL_FRAME_VELOCITY, "m/s"},
           {"spin", TL_FRAME_SPIN, "rad/s"},

@@ -134,7 +134,7 @@ const tl_map tl_schema_step = {
         {0}}};
 #undef OWNER
 
-/* Whose they are: warn.c tells of keys that are given where they do nothing. */
+/* The solvers and methods that use a key: warn.c warns of a key that has no effect. */
 #define OF_RIGID   ONLY(WHERE("kind", "ccp", "impulse"))
 #define OF_CCP     ONLY(WHERE("kind", "ccp"))
 #define OF_JACOBI  ONLY(WHERE("kind", "ccp"), WHERE("method", "jacobi"))
@@ -242,6 +242,17 @@ static const tl_words trees = {
           {"flat", TALUS_TREE_FLAT, "by testing every triangle, for comparison"}),
     LATER("surrogate")};
 
+static const tl_words triangle_methods = {
+    WORDS({"comparison", TALUS_TRIANGLE_COMPARISON, "all distances of their features, in lanes"},
+          {"certified", TALUS_TRIANGLE_CERTIFIED, "by proof, and by comparison where it fails"}),
+    NULL};
+
+static const tl_words fusions = {
+    WORDS({"local", TALUS_FUSION_LOCAL, "a contact is a local minimum of the distance"},
+          {"thesis", TALUS_FUSION_THESIS,
+           "every pair of near triangles has one; those alike in place and normal are fused"}),
+    NULL};
+
 #define OWNER tl_scene_narrow
 const tl_map tl_schema_narrow = {
     .title = "narrow",
@@ -253,6 +264,12 @@ const tl_map tl_schema_narrow = {
                               .example = "flat",
                               .help = "how the near triangles of a mesh are found; both give the "
                                       "same contacts, bit for bit"},
+                             {KEY(OWNER, triangle, WORD), .words = &triangle_methods,
+                              .flags = TL_KEY_OPTIONAL, .example = "certified",
+                              .help = "how near two triangles are; both give the same contacts, "
+                                      "bit for bit"},
+                             {KEY(OWNER, fusion, WORD), .words = &fusions, .flags = TL_KEY_OPTIONAL,
+                              .example = "thesis", .help = "what a contact of two meshes is"},
                              {0}}};
 #undef OWNER
 

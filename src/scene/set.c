@@ -270,7 +270,7 @@ talus_status tl_set_apply(tl_document *document, tl_problems *problems, tl_node_
   char *path = NULL;
   TL_TRY(tl_string_copy(setting, length, &path));
   const talus_status status = walk(&s, root, path);
-  /* The walk has put zeros into it: its length is not what strlen says. */
+  /* The walk has put zeros into the text, so that strlen would be wrong. */
   void *block = path;
   (void)tl_resize(&block, length + 1, 0); /* freeing cannot fail */
   return status;

@@ -21,18 +21,14 @@ static void set_mass(talus_shape_def *def, const tl_scene_shape *shape) {
   memcpy(def->inertia, shape->inertia, sizeof shape->inertia);
 }
 
-static talus_mesh_sides sides_of(const tl_scene_shape *shape) {
-  if (!tl_object_has(&tl_schema_shape, shape, "sides"))
-    return TALUS_MESH_AUTO;
-  return shape->sides == TALUS_SIDES_IN    ? TALUS_MESH_IN
-         : shape->sides == TALUS_SIDES_OUT ? TALUS_MESH_OUT
-                                           : TALUS_MESH_BOTH;
+static talus_sides sides_of(const tl_scene_shape *shape) {
+  return tl_object_has(&tl_schema_shape, shape, "sides") ? (talus_sides)shape->sides
+                                                         : TALUS_SIDES_AUTO;
 }
 
 static void set_wall(talus_shape_def *def, const tl_scene_shape *shape) {
   const bool is_tube = tl_object_has(&tl_schema_shape, shape, "tube");
-  def->sides =
-      tl_object_has(&tl_schema_shape, shape, "sides") ? (talus_sides)shape->sides : TALUS_SIDES_IN;
+  def->sides = sides_of(shape);
   if (tl_object_has(&tl_schema_shape, shape, "revolved")) {
     set_points(def, &shape->revolved);
     return;
@@ -86,7 +82,7 @@ static talus_shape_def shape_def(const tl_scene_shape *shape) {
     set_mass(&def, shape);
     break;
   case TALUS_MESH:
-    def.mesh_sides = sides_of(shape);
+    def.sides = sides_of(shape);
     def.thickness = shape->thickness;
     def.rounding = shape->rounding;
     set_mass(&def, shape);
@@ -178,7 +174,7 @@ talus_status tl_scene_shape_fault(const tl_scene_shape *shape, const char **faul
 
 /* ---- for warnings ---------------------------------------------------------------------------- */
 
-/* Points are not measured exactly: a warning is no reason for a quadrature. */
+/* The size of a set of points is estimated: a warning is not worth an integration. */
 static bool size_of_points(const tl_scene_points *points, size_t width, tl_scene_size_of *size) {
   const double *rows = points->rows.data;
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};

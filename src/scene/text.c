@@ -136,7 +136,9 @@ void tl_string_free(char **string) {
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-#define LONGEST 48 /* longer words are not compared: nobody misspells a sentence by two letters */
+#define LONGEST                                                                                    \
+  48 /* longer words are not compared: a slip of two letters is not likely in them                 \
+      */
 
 static size_t min_size(size_t a, size_t b) { return a < b ? a : b; }
 

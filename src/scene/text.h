@@ -7,8 +7,8 @@
 
 /* ---- a growing text -------------------------------------------------------------------------- */
 
-/* A failure is kept in `status` and makes the calls that follow do nothing, so that a printer can
- * be written without asking after each word. */
+/* A failure is stored in `status`, and later calls do nothing, so that a printer need not check
+ * each call. */
 typedef struct tl_text {
   char *data;
   size_t count, capacity;

@@ -293,7 +293,7 @@ static double region_volume(const tl_scene_region *region) {
   return PI * region->cylinder.radius * region->cylinder.radius * region->cylinder.length;
 }
 
-/* Share of the region that the bounding spheres of a fill want: places are found by those. */
+/* Share of the region that the bounding spheres of a fill take up; the fill places these. */
 static double fill_share(const tl_checker *checker, const tl_scene_fill *fill) {
   const tl_scene_shape *shape = tl_check_shape(checker, &fill->shape);
   tl_scene_size_of size;

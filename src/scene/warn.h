@@ -26,7 +26,7 @@ enum {
   TL_WARN_LEFT_BEHIND = 16384 /* likewise */
 };
 
-/* kg: above, hardly anything that moves in one piece, but ships and asteroids. */
+/* kg: hardly anything heavier moves in one piece, except ships and asteroids. */
 #define TL_WARN_HEAVIEST 1e6
 
 /* Fills scene->warnings, in the order of the file, from a scene that was found valid. */
@@ -74,7 +74,7 @@ void tl_check_overlaps(tl_checker *checker);
 void tl_warn_soft(tl_warner *warner);
 void tl_warn_elastic(tl_warner *warner);
 
-/* Half the least edge of a shape in use, or its radius; infinite where nobody knows. */
+/* Half the smallest edge of a shape in use, or its radius; infinite if unknown. */
 double tl_warn_radius(const tl_checker *checker, const tl_scene_shape_use *use, double scale);
 
 /* The smallest scale that bodies are likely to have, and the mean of its cube (by number). */
@@ -90,12 +90,13 @@ typedef struct tl_soft_body {
   bool is_uneven;      /* some are no spheres */
 } tl_soft_body;
 
-/* What `stiffness: auto` would be with a step of dt and so many bodies, N/m; `of` has a row for
- * each material of the world. 0: nobody takes it. In world/stiffness.c. */
+/* The stiffness [N/m] that `stiffness: auto` means with a step of dt and so many bodies; `of` has a
+ * row for each material of the world. 0 if no material uses it. In world/stiffness.c. */
 talus_status tl_world_find_stiffness(talus_world *world, const tl_soft_body *of, size_t bodies,
                                      double dt, double *stiffness);
 
-/* How deep springs of `stiffness: auto` let the bodies of a world sink that has not begun. */
+/* How deep bodies sink into springs of `stiffness: auto`, in a world that has not been stepped yet.
+ */
 typedef struct tl_soft_step {
   double least;        /* s: the step for which it is `allowed`; INFINITY: they do not sink */
   double per_step;     /* N s2/m: the stiffness times dt^2 */

@@ -400,11 +400,11 @@ talus_status tl_facets_make(tl_shape *shape) {
   f->vertices = shape->point_count, f->triangles = shape->face_count;
   f->extent = extent_of(shape);
   f->longest = longest_of(f);
-  f->two_sided = shape->open == TALUS_MESH_BOTH;
+  f->two_sided = shape->open == TALUS_SIDES_BOTH;
   f->rounding = shape->size[1] + 0.5 * shape->size[0];
   builder b = {.f = f,
                .side_count = 3 * (size_t)f->triangles,
-               .sign = shape->open == TALUS_MESH_IN ? -1 : 1};
+               .sign = shape->open == TALUS_SIDES_IN ? -1 : 1};
   void *sides = NULL, *group = NULL, *queue = NULL;
   talus_status status =
       tl_tree_build(shape->points, shape->face_vertex, shape->face_count, &f->tree);

@@ -165,7 +165,7 @@ static talus_status check_triangles(const tl_shape *shape) {
   const size_t corners = 3 * (size_t)shape->face_count;
   if (shape->point_count < 3 || shape->face_count < 1 || shape->edge_count > 0)
     WRONG("a mesh has no triangles");
-  if (shape->open < TALUS_MESH_OUT || shape->open > TALUS_MESH_BOTH ||
+  if (shape->open < TALUS_SIDES_OUT || shape->open > TALUS_SIDES_BOTH ||
       !(shape->size[0] >= 0 && shape->size[1] >= 0) || !tl_is_finite_d(shape->size[0]) ||
       !tl_is_finite_d(shape->size[1]) || !tl_is_finite_d(shape->size[2]))
     WRONG("a mesh has no such sides, thickness or rounding");
@@ -190,8 +190,8 @@ talus_status tl_shape_validate(const tl_shape *shape) {
   if (is_clump && shape->point_count < 1)
     WRONG("a clump has no spheres");
   if (is_revolved &&
-      (shape->open > TALUS_SIDES_BOTH ||
-       !(fabs(shape->size[0]) == 1 || (shape->size[0] == 0 && shape->open == TALUS_SIDES_BOTH))))
+      (shape->open > TL_REVOLVED_BOTH ||
+       !(fabs(shape->size[0]) == 1 || (shape->size[0] == 0 && shape->open == TL_REVOLVED_BOTH))))
     WRONG("a revolved wall has no such sides");
   if (is_revolved)
     return tl_revolved_check("revolved", shape->points, shape->point_count);

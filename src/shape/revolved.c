@@ -122,7 +122,9 @@ talus_status tl_revolved_make(const char *who, const talus_shape_def *def, tl_sh
   if (area == 0 && def->sides != TALUS_SIDES_BOTH)
     WRONG("%s: a flat plate has no inside; its sides must be both", who);
   shape->size[0] = area > 0 ? 1 : area < 0 ? -1 : 0;
-  shape->open = (uint32_t)def->sides;
+  shape->open = def->sides == TALUS_SIDES_OUT    ? TL_REVOLVED_OUT
+                : def->sides == TALUS_SIDES_BOTH ? TL_REVOLVED_BOTH
+                                                 : TL_REVOLVED_IN;
   shape->point_count = (uint32_t)n;
   TL_TRY(tl_shape_allocate(shape));
   memcpy(shape->points, profile, 2 * n * sizeof *profile);

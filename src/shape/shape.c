@@ -128,9 +128,9 @@ static talus_status check(const char *who, const talus_shape_def *def) {
       TL_TRY(check_length(who, edges[i], size[i]));
   }
   if ((unsigned)def->sides > TALUS_SIDES_BOTH ||
-      (def->sides != TALUS_SIDES_IN && def->kind != TALUS_REVOLVED))
-    return tl_fail(TALUS_ERROR_INVALID, "%s: sides %d are of a revolved wall, 0 to %d", who,
-                   (int)def->sides, TALUS_SIDES_BOTH);
+      (def->sides != TALUS_SIDES_AUTO && def->kind != TALUS_REVOLVED && def->kind != TALUS_MESH))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: sides %d are of a revolved wall or a mesh, 0 to %d",
+                   who, (int)def->sides, TALUS_SIDES_BOTH);
   return check_open(who, def);
 }
 

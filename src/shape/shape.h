@@ -68,8 +68,8 @@ static inline tl_revolved tl_shape_revolved(const tl_shape *shape, double scale)
   return (tl_revolved){.profile = shape->points,
                        .count = shape->point_count,
                        .scale = scale,
-                       .side = shape->open == TALUS_SIDES_IN    ? in
-                               : shape->open == TALUS_SIDES_OUT ? -in
+                       .side = shape->open == TL_REVOLVED_IN    ? in
+                               : shape->open == TL_REVOLVED_OUT ? -in
                                                                 : 0};
 }
 

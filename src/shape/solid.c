@@ -34,15 +34,12 @@ static talus_status check_lists(const char *who, const talus_shape_def *def) {
 }
 
 static talus_status check_numbers(const char *who, const talus_shape_def *def) {
-  if ((unsigned)def->mesh_sides > TALUS_MESH_BOTH)
-    return tl_fail(TALUS_ERROR_INVALID, "%s: sides %d do not exist", who, (int)def->mesh_sides);
   if (!(def->thickness >= 0) || !tl_is_finite_d(def->thickness) || !(def->rounding >= 0) ||
       !tl_is_finite_d(def->rounding))
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: thickness %g and rounding %g must be finite lengths >= 0 in metres", who,
                    def->thickness, def->rounding);
-  if (def->thickness > 0 && def->mesh_sides != TALUS_MESH_AUTO &&
-      def->mesh_sides != TALUS_MESH_BOTH)
+  if (def->thickness > 0 && def->sides != TALUS_SIDES_AUTO && def->sides != TALUS_SIDES_BOTH)
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: a shell has matter on both sides of its mesh; leave `sides` out", who);
   return TALUS_OK;
@@ -88,9 +85,9 @@ static talus_status measure(const char *who, const talus_shape_def *def, const t
   tl_moments moments;
   TL_TRY(tl_mesh_check(mesh, &report));
   const bool solid = is_solid(&report), shell = def->thickness > 0;
-  shape->open = def->mesh_sides != TALUS_MESH_AUTO ? def->mesh_sides
-                : solid && !shell                  ? TALUS_MESH_OUT
-                                                   : TALUS_MESH_BOTH;
+  shape->open = def->sides != TALUS_SIDES_AUTO ? def->sides
+                : solid && !shell              ? TALUS_SIDES_OUT
+                                               : TALUS_SIDES_BOTH;
   if (def->volume > 0) {
     shape->volume = def->volume, shape->centre = def->centre;
     tl_measure_inertia(shape, def->inertia);
@@ -99,7 +96,7 @@ static talus_status measure(const char *who, const talus_shape_def *def, const t
     tl_measure_moments(shape, &moments);
     shape->volume *= def->thickness;
     shape->size[2] = def->thickness / 2;
-  } else if (solid && shape->open == TALUS_MESH_OUT) {
+  } else if (solid && shape->open == TALUS_SIDES_OUT) {
     if (!(report.volume > 0))
       return refuse_solid(who, mesh, &report);
     TL_TRY(tl_mesh_moments(mesh, &moments));
@@ -156,7 +153,7 @@ talus_status tl_solid_make(const char *who, const talus_shape_def *def, tl_shape
 
 talus_status tl_solid_refuse_free(const tl_shape *shape, const char *what) {
   const uint32_t edge = tl_facets_open_edge(shape->facets);
-  if (shape->open == TALUS_MESH_IN)
+  if (shape->open == TALUS_SIDES_IN)
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: a mesh that is a tank (`sides: in`) has no mass and cannot be free; make "
                    "it fixed or give it a motion",

@@ -57,7 +57,7 @@ static talus_status revolve(tl_surface *s, const profile_point *profile, size_t 
 /* A wall is cut finer than bodies: one sees it from near. Its front is where bodies may be. */
 static talus_status add_revolved(tl_surface *s, const tl_shape *shape) {
   const uint32_t n = shape->point_count, around = 3 * AROUND;
-  const bool flip = shape->open == TALUS_SIDES_OUT ? shape->size[0] > 0 : shape->size[0] < 0;
+  const bool flip = shape->open == TL_REVOLVED_OUT ? shape->size[0] > 0 : shape->size[0] < 0;
   for (uint32_t i = 0; i < n; ++i)
     for (uint32_t j = 0; j < around; ++j) {
       const double angle = 2 * TL_PI * j / around, r = shape->points[2 * i + 1];

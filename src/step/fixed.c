@@ -6,6 +6,7 @@
 #include "joint/guard.h"
 #include "step/step.h"
 
+#include "step/hard/near.h"
 #include "step/relay.h"
 #include "step/sleep.h"
 #include "step/substep.h"
@@ -154,19 +155,11 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_crowd *cr
   return tl_sleep_is_on(crowd) ? tl_sleep_fall(crowd, contacts) : TALUS_OK;
 }
 
-talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *crowd,
-                                   tl_step_report *report) {
+/* Candidates by the broad phase; boxes have done their work then. */
+static talus_status find_candidates(const tl_backend *backend, const tl_crowd *crowd,
+                                    talus_real *margins, tl_pairs *pairs, tl_step_report *report) {
   const tl_model *model = crowd->model;
-  const tl_contacts *before = crowd->contacts_before;
-  tl_contacts *after = crowd->contacts_after;
-  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
-  const double begun = tl_clock();
-  talus_real *margins;
   talus_box *boxes;
-  tl_pairs pairs = {0};
-  tl_contacts_clear(after); /* so that a step that fails early has none */
-  TL_TAKE(crowd->arena, model->bodies, &margins);
-  const tl_arena_mark above_margins = tl_arena_get_mark(crowd->arena);
   TL_TAKE(crowd->arena, crowd->count, &boxes);
   TL_TRY(backend->find_bounds(crowd, boxes, margins));
   bounds_job bounds = {model, crowd, boxes, margins};
@@ -180,15 +173,44 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
   report->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
     report->broad = tl_broad_choose(crowd, boxes, &report->broad_reason);
-  TL_TRY(backend->find_pairs(report->broad, crowd, boxes, &pairs));
+  TL_TRY(backend->find_pairs(report->broad, crowd, boxes, pairs));
   if (crowd->joints)
-    tl_joints_keep_apart(crowd->joints, &pairs);
-  TL_TRY(tl_walls_sift(crowd, margins, &pairs, &report->walls));
-  report->pairs = pairs.count;
+    tl_joints_keep_apart(crowd->joints, pairs);
+  return tl_walls_sift(crowd, margins, pairs, &report->walls);
+}
+
+/* Hard spheres keep their neighbours; what they find touches, and margins are 0. */
+static talus_status find_pairs(const tl_backend *backend, const tl_crowd *crowd,
+                               talus_real *margins, tl_pairs *pairs, tl_step_report *report) {
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  bool is_done;
+  TL_TRY(tl_near_find_pairs(crowd, pairs, &report->walls, &is_done));
+  if (is_done) {
+    memset(margins, 0, crowd->model->bodies * sizeof *margins);
+    report->broad = TALUS_BROAD_BINS;
+    report->broad_reason = "hard spheres keep a list of neighbours";
+  } else {
+    tl_arena_release(crowd->arena, mark);
+    TL_TRY(find_candidates(backend, crowd, margins, pairs, report));
+  }
+  report->pairs = pairs->count;
   TL_GO_ON(crowd->cancel);
-  /* Boxes have done their work. */
-  tl_arena_sink(crowd->arena, above_margins, (void **)&pairs.data,
-                pairs.count * sizeof *pairs.data);
+  tl_arena_sink(crowd->arena, mark, (void **)&pairs->data, pairs->count * sizeof *pairs->data);
+  return TALUS_OK;
+}
+
+talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *crowd,
+                                   tl_step_report *report) {
+  const tl_model *model = crowd->model;
+  const tl_contacts *before = crowd->contacts_before;
+  tl_contacts *after = crowd->contacts_after;
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  const double begun = tl_clock();
+  talus_real *margins;
+  tl_pairs pairs = {0};
+  tl_contacts_clear(after); /* so that a step that fails early has none */
+  TL_TAKE(crowd->arena, model->bodies, &margins);
+  TL_TRY(find_pairs(backend, crowd, margins, &pairs, report));
   if (tl_sleep_is_on(crowd))
     TL_TRY(tl_sleep_wake(crowd, &pairs, margins, before));
   tl_slidings slidings;

@@ -4,6 +4,7 @@
 #include "step/step.h"
 
 #include <math.h>
+#include <string.h>
 
 #define AHEAD 8 /* velocities that are asked for before they are needed */
 
@@ -53,6 +54,14 @@ static void turn_by(talus_vec3 spin, talus_real h, bool is_isotropic, talus_quat
   *q = tl_quat_renormalize(*q);
 }
 
+/* A ball that was never turned and does not spin: what tl_free_rotation would give to the bit,
+ * which for hard spheres is most of a step's arithmetic. */
+static bool is_unturned(const tl_shape *shape, const talus_quat *q, talus_vec3 w) {
+  static const talus_quat unturned = {1, 0, 0, 0}; /* no zero of it is -0 */
+  return shape->isotropic && w.x == 0 && w.y == 0 && w.z == 0 &&
+         memcmp(q, &unturned, sizeof unturned) == 0;
+}
+
 /* Rotation locks hold the axis of rotation in the world, so a locked body turns about its spin as
  * it stands; a free one does what Euler's equations say. */
 static void move_free(const tl_crowd *crowd, uint32_t slot, talus_vec3 v, talus_vec3 w,
@@ -61,10 +70,12 @@ static void move_free(const tl_crowd *crowd, uint32_t slot, talus_vec3 v, talus_
   const uint32_t rotation_locks = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
   const talus_real h = (talus_real)crowd->dt;
   talus_quat q = crowd->in->rotation[slot];
-  talus_vec3 inertia = tl_body_inertia(model, slot);
-  if (model->property.flags[slot] & rotation_locks)
-    inertia = tl_vec3(1, 1, 1);
-  tl_free_rotation(&q, &w, inertia, h);
+  if (!is_unturned(tl_body_shape(model, slot), &q, w)) {
+    talus_vec3 inertia = tl_body_inertia(model, slot);
+    if (model->property.flags[slot] & rotation_locks)
+      inertia = tl_vec3(1, 1, 1);
+    tl_free_rotation(&q, &w, inertia, h);
+  }
   talus_dvec3 x = tl_dmadd(crowd->in->position[slot], crowd->dt, v);
   if (shift) {
     x = tl_dmadd(x, crowd->dt, shift->velocity);

@@ -283,7 +283,9 @@ static talus_status add_contacts(const relay *job, tl_pairs *pairs) {
   const tl_model *model = job->reach->model;
   tl_contacts *contacts = job->contacts;
   const size_t old = contacts->count;
-  TL_TRY(job->backend->find_contacts(job->crowd, pairs, job->margins, contacts));
+  tl_crowd crowd = *job->crowd;
+  crowd.kept_axes = NULL; /* those of all pairs stay */
+  TL_TRY(job->backend->find_contacts(&crowd, pairs, job->margins, contacts));
   tl_history_carry(model, job->before, contacts, old);
   const size_t kept = replace(contacts, old, pairs);
   if (contacts->recent < contacts->count)

@@ -58,29 +58,51 @@ static const char *find_fault(const tl_model *model, uint32_t slot) {
   return NULL;
 }
 
+static bool has_fault(void *context, size_t i) {
+  const talus_world *world = context;
+  return find_fault(&world->model, (uint32_t)i) != NULL;
+}
+
+typedef struct speed_job {
+  const talus_world *world;
+  _Atomic double smallest; /* m */
+  _Atomic size_t count;
+} speed_job;
+
+static void add_speeds(void *context, size_t begin, size_t end, tl_tally *squares) {
+  speed_job *job = context;
+  const tl_model *model = &job->world->model;
+  double smallest = INFINITY;
+  size_t count = 0;
+  for (size_t i = begin; i < end; ++i) {
+    if (tl_body_is_static(model, i))
+      continue;
+    const double radius = (double)(tl_body_shape(model, i)->radius * model->property.scale[i]);
+    smallest = fmin(smallest, radius);
+    tl_tally_add(squares, (double)tl_length2(job->world->state.velocity[i]));
+    count++;
+  }
+  tl_atomic_min(&job->smallest, smallest);
+  atomic_fetch_add(&job->count, count);
+}
+
 /* The share of collisions that the hard shell misses at the RMS speed v, when two meet with
  * u = sqrt(2) v, and s is the smallest diameter: (u dt / 2 s)^2 / 3 have no step within their
  * overlap. Symmetric responses also need one while the two still come nearer, in half the time:
  * four times as many. *largest: the dt at which it is MOST_MISSED. */
 static double missed_share(const talus_world *world, double *largest) {
   const tl_model *model = &world->model;
-  double smallest = INFINITY;
-  size_t count = 0;
+  speed_job job = {.world = world};
   tl_tally squares;
-  tl_tally_clear(&squares);
-  for (size_t i = 0; i < model->bodies; ++i) {
-    if (tl_body_is_static(model, i))
-      continue;
-    const double radius = (double)(tl_body_shape(model, i)->radius * model->property.scale[i]);
-    smallest = fmin(smallest, radius);
-    tl_tally_add(&squares, (double)tl_length2(world->state.velocity[i]));
-    count++;
-  }
+  atomic_init(&job.smallest, INFINITY);
+  atomic_init(&job.count, 0);
+  tl_for_tally(&model->par, model->bodies, TL_BLOCK, add_speeds, &job, 1, &squares);
+  const size_t count = atomic_load(&job.count);
   if (count == 0)
     return 0;
   const double u = sqrt(2 * tl_tally_value(&squares) / (double)count);
-  const double span =
-      (model->solve.response == TALUS_RESPONSE_PUBLISHED ? 4 : 2) * smallest; /* m: seen along it */
+  const double span = (model->solve.response == TALUS_RESPONSE_PUBLISHED ? 4 : 2) *
+                      atomic_load(&job.smallest); /* m: seen along it */
   const double way = u * model->dt / span;
   *largest = span * sqrt(3 * MOST_MISSED) / u;
   return way * way / 3;
@@ -116,13 +138,12 @@ talus_status tl_world_check_elastic(talus_world *world) {
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
                    "there are %zu joints, which do not work with solve: elastic; use solve: ccp",
                    world->joints.all.count);
-  for (uint32_t i = 0; i < model->bodies; ++i) {
-    const char *fault = find_fault(model, i);
-    if (fault)
-      return tl_fail(TALUS_ERROR_UNSUPPORTED, "solve: elastic: %s is a %s, %s",
-                     tl_world_describe(world, i),
-                     talus_shape_kind_name(tl_body_shape(model, i)->kind), fault);
-  }
+  const size_t faulty = tl_find_first(&model->par, model->bodies, has_fault, world);
+  if (faulty != SIZE_MAX)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED, "solve: elastic: %s is a %s, %s",
+                   tl_world_describe(world, (uint32_t)faulty),
+                   talus_shape_kind_name(tl_body_shape(model, faulty)->kind),
+                   find_fault(model, (uint32_t)faulty));
   return model->solve.shell == TALUS_SHELL_HARD ? check_hard(world) : TALUS_OK;
 }
 

@@ -382,6 +382,7 @@ static talus_status step_once(talus_world *world) {
                     .contacts_after = &world->next,
                     .arena = &world->arena,
                     .broad_cache = &world->broad_cache,
+                    .kept_axes = &world->kept_axes,
                     .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                     .joints_after = world->joints.after.data,
                     .widths = &world->widths,

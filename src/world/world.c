@@ -116,6 +116,12 @@ static talus_status check_settings(const talus_world_def *def) {
   if ((unsigned)def->narrow.tree > TALUS_TREE_FLAT)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.tree is %d; expected a TALUS_TREE_...",
                    (int)def->narrow.tree);
+  if ((unsigned)def->narrow.triangle > TALUS_TRIANGLE_CERTIFIED)
+    return tl_fail(TALUS_ERROR_INVALID, "narrow.triangle is %d; expected a TALUS_TRIANGLE_...",
+                   (int)def->narrow.triangle);
+  if ((unsigned)def->narrow.fusion > TALUS_FUSION_THESIS)
+    return tl_fail(TALUS_ERROR_INVALID, "narrow.fusion is %d; expected a TALUS_FUSION_...",
+                   (int)def->narrow.fusion);
   if ((unsigned)def->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.ellipsoid is %d; expected a TALUS_ELLIPSOID_...",
                    (int)def->narrow.ellipsoid);
@@ -227,6 +233,7 @@ void talus_world_destroy(talus_world *world) {
   tl_flow_release(&world->flow);
   tl_arena_free(&world->arena);
   tl_broad_cache_free(&world->broad_cache);
+  tl_kept_free(&world->kept_axes);
   tl_array_free(&world->widths);
   tl_array_free(&world->mapped);
   tl_array_free(&world->left);

@@ -122,6 +122,7 @@ struct talus_world {
   uint32_t strict;             /* TALUS_STRICT_... */
   char offence[1024];          /* against it, in the step under way; "": none */
   tl_broad_cache broad_cache;  /* nothing depends on it but time */
+  tl_kept_axes kept_axes;      /* nor on this */
   tl_widths widths;            /* of shapes; derived */
 
   /* What happened so far. */

@@ -11,7 +11,7 @@ def test_every_way_steps_the_full_flow(tmp_path):
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "nozzle-flow.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [row["way"] for row in rows] == ["hard, bins, skin", "hard, bins", "hard, cells",
+    assert [row["way"] for row in rows] == ["hard, neighbours kept", "hard, bins", "hard, cells",
                                             "hard, bins, wall without cells", "soft", "events"]
     assert {row["outside"] for row in rows} == {"0"} and {row["bodies"] for row in rows} == {"3000"}
 
@@ -25,6 +25,15 @@ def test_only_the_symmetric_response_keeps_energy(tmp_path):
     assert [row["response"] for row in rows] == ["symmetric", "published"]
     assert abs(float(rows[0]["energy_change"])) < 1e-6
     assert steps == 3 or float(rows[1]["energy_change"]) < -1e-5
+
+
+def test_the_table_of_fields_has_every_way_with_and_without_them(tmp_path):
+    done = talus("bench", "nozzle", "--only", "fields", "--bodies", "3000", "--steps", 2, "--threads", 1, "--csv", tmp_path)
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "nozzle-fields.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["way"] for row in rows] == ["hard, neighbours kept", "hard, bins", "soft"]
+    assert all(float(row["without_ms"]) > 0 and float(row["with_ms"]) > 0 for row in rows)
 
 
 @pytest.mark.parametrize("words, said", [(["--bodies", "none"], "whole numbers"), (["--only", "flo"], "'flo'")])

@@ -539,7 +539,9 @@ TL_FN void probe_collide_box_box(uint64_t *r, tape *t) {
   for (int i = 0; i < 3; ++i)
     a.half[i] = 0.5, b.half[i] = 0.3 + 0.1 * i;
   bool exact;
-  put_points(t, p, tl_collide_box_box(&a, &b, 0.1, p, &exact)), put(t, exact);
+  talus_dvec3 parting;
+  put_points(t, p, tl_collide_box_box(&a, &b, 0.1, p, &exact, &parting)), put(t, exact);
+  put_d(t, parting);
 }
 
 TL_FN tl_tube draw_tube(uint64_t *r) {
@@ -620,8 +622,12 @@ TL_FN void probe_convex_solve(uint64_t *r, tape *t) {
   const talus_dvec3 d = tl_dscale(draw_d(r), 1.2), guess = tl_dunit(d);
   const tl_convex b = draw_convex(r, d);
   tl_point p[TL_MANIFOLD_MAX];
-  put_points(t, p, tl_collide_convex(&a, &b, NULL, 0.2, p));
-  put_points(t, p, tl_collide_convex(&a, &b, &guess, 0.2, p));
+  talus_dvec3 parting;
+  put_points(t, p, tl_collide_convex(&a, &b, NULL, 0.2, p, &parting)), put_d(t, parting);
+  put_points(t, p, tl_collide_convex(&a, &b, &guess, 0.2, p, &parting)), put_d(t, parting);
+  tl_convex aimed = a;
+  tl_convex_aim(&aimed, guess);
+  put(t, aimed.aim), put_points(t, p, tl_collide_convex(&aimed, &b, &guess, 0.2, p, &parting));
 }
 
 TL_FN void probe_convex_prove(uint64_t *r, tape *t) {

@@ -3,19 +3,19 @@
 
 #include "rig.h"
 
-static talus_shape add_mesh(talus_world *world, talus_mesh *mesh, talus_mesh_sides sides) {
+static talus_shape add_mesh(talus_world *world, talus_mesh *mesh, talus_sides sides) {
   talus_shape_def def = talus_shape_def_default();
   talus_shape shape;
   def.kind = TALUS_MESH;
   def.points = (const double *)mesh->vertex, def.point_count = mesh->vertices;
   def.triangles = (const uint32_t *)mesh->triangle, def.triangle_count = mesh->triangles;
-  def.mesh_sides = sides;
+  def.sides = sides;
   CHECK_OK(talus_world_add_shape(world, &def, &shape));
   return shape;
 }
 
 static talus_shape make_mesh(talus_world *world, const talus_mesh_recipe *recipe,
-                             talus_mesh_sides sides) {
+                             talus_sides sides) {
   talus_mesh mesh;
   CHECK_OK(talus_mesh_make(recipe, &mesh));
   const talus_shape shape = add_mesh(world, &mesh, sides);
@@ -29,7 +29,7 @@ static void add_floor(talus_world *world, talus_material m, size_t triangles) {
   if (triangles == 0)
     rig_floor(world, m);
   else
-    rig_body(world, TALUS_FIXED, make_mesh(world, &plate, TALUS_MESH_AUTO), m, 0.013, 0.007, 0);
+    rig_body(world, TALUS_FIXED, make_mesh(world, &plate, TALUS_SIDES_AUTO), m, 0.013, 0.007, 0);
 }
 
 static size_t count_contacts(const talus_world *world) {
@@ -96,7 +96,7 @@ static talus_mesh fold(double up) {
 }
 
 /* Contacts of a ball that is put at a place, overlapping a little or just apart. */
-static size_t contacts_at(talus_mesh *mesh, talus_mesh_sides sides, double x, double y, double z,
+static size_t contacts_at(talus_mesh *mesh, talus_sides sides, double x, double y, double z,
                           double radius) {
   talus_world_def def = rig_def(1e-3);
   def.margin = 1e-3;
@@ -113,20 +113,20 @@ static size_t contacts_at(talus_mesh *mesh, talus_mesh_sides sides, double x, do
 
 TEST(groove_gives_two_contacts_a_corner_three_and_a_ridge_one) {
   talus_mesh groove = fold(1);
-  CHECK_EQ_U64(contacts_at(&groove, TALUS_MESH_AUTO, 0, 0, 0.1 * sqrt(2.0), 0.1), 2);
-  CHECK_EQ_U64(contacts_at(&groove, TALUS_MESH_OUT, 0, 0, 0.1 * sqrt(2.0), 0.1), 2);
+  CHECK_EQ_U64(contacts_at(&groove, TALUS_SIDES_AUTO, 0, 0, 0.1 * sqrt(2.0), 0.1), 2);
+  CHECK_EQ_U64(contacts_at(&groove, TALUS_SIDES_OUT, 0, 0, 0.1 * sqrt(2.0), 0.1), 2);
   talus_mesh ridge = fold(-1);
-  CHECK_EQ_U64(contacts_at(&ridge, TALUS_MESH_AUTO, 0, 0.3, 0.1, 0.1), 1);
-  CHECK_EQ_U64(contacts_at(&ridge, TALUS_MESH_OUT, 0.01, 0.3, 0.0985, 0.1), 1);
+  CHECK_EQ_U64(contacts_at(&ridge, TALUS_SIDES_AUTO, 0, 0.3, 0.1, 0.1), 1);
+  CHECK_EQ_U64(contacts_at(&ridge, TALUS_SIDES_OUT, 0.01, 0.3, 0.0985, 0.1), 1);
   /* Within a tank, and outside the corner of the same box. */
   talus_mesh box;
   const talus_mesh_recipe recipe = {.kind = "box", .size = {1, 1, 1}};
   CHECK_OK(talus_mesh_make(&recipe, &box));
-  CHECK_EQ_U64(contacts_at(&box, TALUS_MESH_IN, 0.4, 0.4, -0.4, 0.1), 3);
-  CHECK_EQ_U64(contacts_at(&box, TALUS_MESH_IN, 0.4, 0.1, 0.4, 0.1), 2);
+  CHECK_EQ_U64(contacts_at(&box, TALUS_SIDES_IN, 0.4, 0.4, -0.4, 0.1), 3);
+  CHECK_EQ_U64(contacts_at(&box, TALUS_SIDES_IN, 0.4, 0.1, 0.4, 0.1), 2);
   const double out = 0.5 + 0.1 / sqrt(3.0);
-  CHECK_EQ_U64(contacts_at(&box, TALUS_MESH_OUT, out, out, out, 0.1), 1);
-  CHECK_EQ_U64(contacts_at(&box, TALUS_MESH_OUT, 0.1, 0.2, 0.59, 0.1), 1);
+  CHECK_EQ_U64(contacts_at(&box, TALUS_SIDES_OUT, out, out, out, 0.1), 1);
+  CHECK_EQ_U64(contacts_at(&box, TALUS_SIDES_OUT, 0.1, 0.2, 0.59, 0.1), 1);
   talus_mesh_free(&box);
 }
 
@@ -136,7 +136,7 @@ TEST(ball_behind_a_surface_goes_out_the_shortest_way) {
   talus_world *world = rig_world(&def);
   const talus_material m = rig_material(world, 0, 0);
   const talus_mesh_recipe recipe = {.kind = "box", .size = {2, 2, 2}};
-  rig_body(world, TALUS_FIXED, make_mesh(world, &recipe, TALUS_MESH_AUTO), m, 0, 0, 0);
+  rig_body(world, TALUS_FIXED, make_mesh(world, &recipe, TALUS_SIDES_AUTO), m, 0, 0, 0);
   const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.2, 0, 0, 0);
   const talus_body body = rig_body(world, TALUS_FREE, ball, m, 0.2, 0.1, 0.95);
   CHECK_OK(talus_world_step(world, 1));
@@ -209,11 +209,11 @@ static talus_dvec3 lean(bool mesh, double degrees) {
   body.material = m;
   body.kind = TALUS_FIXED;
   body.shape =
-      mesh ? make_mesh(world, &large, TALUS_MESH_AUTO) : rig_shape(world, TALUS_BOX, 2, 2, 0.2, 0);
+      mesh ? make_mesh(world, &large, TALUS_SIDES_AUTO) : rig_shape(world, TALUS_BOX, 2, 2, 0.2, 0);
   CHECK_OK(talus_world_add_body(world, &body, &handle));
   body.kind = TALUS_FREE;
   body.position = (talus_dvec3){0.2 * sin(2 * half), 0, 0.2 * cos(2 * half)};
-  body.shape = mesh ? make_mesh(world, &small, TALUS_MESH_AUTO)
+  body.shape = mesh ? make_mesh(world, &small, TALUS_SIDES_AUTO)
                     : rig_shape(world, TALUS_BOX, 0.2, 0.2, 0.2, 0);
   CHECK_OK(talus_world_add_body(world, &body, &handle));
   CHECK_OK(talus_world_step(world, steps_of(200)));
@@ -239,8 +239,8 @@ static double overhang(bool mesh_on_top, double share) {
   const talus_material m = rig_material(world, 0.5, 0);
   const talus_mesh_recipe table = {.kind = "box", .size = {1, 1, 0.2}};
   const talus_mesh_recipe cube = {.kind = "box", .size = {0.2, 0.2, 0.2}};
-  rig_body(world, TALUS_FIXED, make_mesh(world, &table, TALUS_MESH_AUTO), m, 0, 0, -0.1);
-  const talus_shape shape = mesh_on_top ? make_mesh(world, &cube, TALUS_MESH_AUTO)
+  rig_body(world, TALUS_FIXED, make_mesh(world, &table, TALUS_SIDES_AUTO), m, 0, 0, -0.1);
+  const talus_shape shape = mesh_on_top ? make_mesh(world, &cube, TALUS_SIDES_AUTO)
                                         : rig_shape(world, TALUS_BOX, 0.2, 0.2, 0.2, 0);
   const talus_body body = rig_body(world, TALUS_FREE, shape, m, 0.5 - 0.1 + 0.2 * share, 0.03, 0.1);
   CHECK_OK(talus_world_step(world, steps_of(300)));
@@ -267,7 +267,7 @@ TEST(icosphere_stands_on_a_plane_by_the_height_of_its_lowest_feature) {
     const talus_mesh_recipe recipe = {.kind = "icosphere", .triangles = triangles, .size = {0.1}};
     rig_floor(world, m);
     const talus_body body =
-        rig_body(world, TALUS_FREE, make_mesh(world, &recipe, TALUS_MESH_AUTO), m, 0, 0, 0.1);
+        rig_body(world, TALUS_FREE, make_mesh(world, &recipe, TALUS_SIDES_AUTO), m, 0, 0, 0.1);
     talus_body_info info;
     CHECK_OK(talus_world_step(world, 20));
     /* On a facet, however it came there: the planes of all facets are near the same height. */
@@ -283,18 +283,18 @@ TEST(icosphere_stands_on_a_plane_by_the_height_of_its_lowest_feature) {
 }
 
 /* Stones of a mesh in a tank of a mesh: the state after a while. */
-static uint64_t tumble(int threads, talus_tree_kind tree) {
+static uint64_t tumble(int threads, talus_narrow_def narrow) {
   talus_world_def def = rig_def(2e-3);
   def.solve.iterations = 50, def.solve.tolerance = 1e-5;
   def.threads = threads;
-  def.narrow.tree = tree;
+  def.narrow = narrow;
   talus_world *world = rig_world(&def);
   const talus_material m = rig_material(world, 0.4, 0);
   const talus_mesh_recipe tank = {.kind = "box", .size = {0.6, 0.6, 1}};
   const talus_mesh_recipe stone = {
       .kind = "noisy-sphere", .triangles = 80, .size = {0.06}, .noise = 1.4, .seed = 4};
-  rig_body(world, TALUS_FIXED, make_mesh(world, &tank, TALUS_MESH_IN), m, 0, 0, 0.5);
-  const talus_shape shapes[4] = {make_mesh(world, &stone, TALUS_MESH_AUTO),
+  rig_body(world, TALUS_FIXED, make_mesh(world, &tank, TALUS_SIDES_IN), m, 0, 0, 0.5);
+  const talus_shape shapes[4] = {make_mesh(world, &stone, TALUS_SIDES_AUTO),
                                  rig_shape(world, TALUS_SPHERE, 0.06, 0, 0, 0),
                                  rig_shape(world, TALUS_BOX, 0.1, 0.08, 0.12, 0),
                                  rig_shape(world, TALUS_CAPSULE, 0.04, 0.06, 0, 0)};
@@ -313,10 +313,23 @@ static uint64_t tumble(int threads, talus_tree_kind tree) {
   return hash;
 }
 
-TEST(tree_and_threads_change_no_bit) {
-  const uint64_t hash = tumble(1, TALUS_TREE_BVH);
-  CHECK_EQ_U64(tumble(1, TALUS_TREE_FLAT), hash);
-  CHECK_EQ_U64(tumble(3, TALUS_TREE_BVH), hash);
+TEST(tree_threads_and_proofs_change_no_bit) {
+  const talus_narrow_def usual = {0}, flat = {.tree = TALUS_TREE_FLAT};
+  const talus_narrow_def certified = {.triangle = TALUS_TRIANGLE_CERTIFIED};
+  const uint64_t hash = tumble(1, usual);
+  CHECK_EQ_U64(tumble(1, flat), hash);
+  CHECK_EQ_U64(tumble(3, usual), hash);
+  CHECK_EQ_U64(tumble(2, certified), hash);
+}
+
+TEST(fusion_of_the_thesis_holds_stones_and_depends_on_neither_tree_nor_threads) {
+  const talus_narrow_def thesis = {.fusion = TALUS_FUSION_THESIS};
+  const talus_narrow_def flat = {.fusion = TALUS_FUSION_THESIS, .tree = TALUS_TREE_FLAT};
+  const talus_narrow_def usual = {0};
+  const uint64_t hash = tumble(1, thesis);
+  CHECK_EQ_U64(tumble(3, thesis), hash);
+  CHECK_EQ_U64(tumble(2, flat), hash);
+  CHECK(tumble(1, usual) != hash);
 }
 
 /* ---- meshes that hold each other ------------------------------------------------------------- */
@@ -329,7 +342,7 @@ TEST(linked_rings_stay_linked) {
   const talus_mesh_recipe ring = {.kind = "torus", .triangles = 288, .size = {0.05, 0.01}};
   talus_body_def body = talus_body_def_default();
   talus_body handle[4];
-  body.shape = make_mesh(world, &ring, TALUS_MESH_AUTO);
+  body.shape = make_mesh(world, &ring, TALUS_SIDES_AUTO);
   body.material = m;
   for (int i = 0; i < 4; ++i) {
     const double half = acos(-1) / 4;
@@ -353,29 +366,60 @@ TEST(linked_rings_stay_linked) {
   talus_world_destroy(world);
 }
 
-TEST(deep_meshes_part_the_shortest_way) {
+/* Two bodies of one mesh, `share` of their size within each other, turned against each other:
+ * whether they part within three times the least time, never faster than they may. */
+static void part(const talus_mesh_recipe *recipe, double size, double share, double turn) {
   talus_world_def def = rig_def(1e-3);
   def.gravity = rig_vec(0, 0, 0);
   def.solve.recovery_speed = 0.2;
   talus_world *world = rig_world(&def);
   const talus_material m = rig_material(world, 0, 0);
-  const talus_mesh_recipe stone = {.kind = "icosphere", .triangles = 320, .size = {0.1}};
-  const talus_shape shape = make_mesh(world, &stone, TALUS_MESH_AUTO);
-  const talus_body a = rig_body(world, TALUS_FREE, shape, m, 0, 0, 0);
-  const talus_body b = rig_body(world, TALUS_FREE, shape, m, 0.16, 0.003, 0.002);
-  const double way = 0.04, least = way / def.solve.recovery_speed;
-  double time = 0, fastest = 0;
-  talus_body_info at = rig_info(world, a), to = rig_info(world, b);
-  for (; to.position.x - at.position.x < 0.195 && time < 3 * least; time += def.dt) {
-    const double before = to.position.x - at.position.x;
+  talus_body_def body = talus_body_def_default();
+  talus_body a, b;
+  talus_contact contact[64];
+  size_t count;
+  body.shape = make_mesh(world, recipe, TALUS_SIDES_AUTO), body.material = m;
+  CHECK_OK(talus_world_add_body(world, &body, &a));
+  body.position = (talus_dvec3){(1 - share) * size, 0.003, 0.002};
+  body.rotation = (talus_quat){(talus_real)cos(turn), (talus_real)(0.6 * sin(turn)),
+                               (talus_real)(0.8 * sin(turn)), 0};
+  CHECK_OK(talus_world_add_body(world, &body, &b));
+  const double least = share * size / def.solve.recovery_speed;
+  double deepest = 1, time = 0, fastest = 0;
+  for (; deepest > 1e-3 * size && time < 3 * least; time += def.dt) {
+    const talus_dvec3 from = rig_info(world, b).position, at = rig_info(world, a).position;
     CHECK_OK(talus_world_step(world, 1));
-    at = rig_info(world, a), to = rig_info(world, b);
-    fastest = fmax(fastest, (to.position.x - at.position.x - before) / def.dt);
+    const talus_dvec3 to = rig_info(world, b).position, now = rig_info(world, a).position;
+    const double x = to.x - from.x - now.x + at.x, y = to.y - from.y - now.y + at.y;
+    fastest = fmax(fastest, hypot(hypot(x, y), to.z - from.z - now.z + at.z) / def.dt);
+    CHECK_OK(talus_world_contacts(world, contact, 64, &count));
+    CHECK_MSG(time > 0 || count > 0, "%s, %g: no contact at the start", recipe->kind, share);
+    deepest = 0;
+    for (size_t i = 0; i < count; ++i)
+      deepest = fmax(deepest, -(double)contact[i].gap);
   }
-  CHECK_MSG(time < 3 * least, "after %g s they are %g m apart", time,
-            to.position.x - at.position.x);
-  CHECK(fastest < 1.1 * def.solve.recovery_speed);
+  CHECK_MSG(time < 3 * least, "%s, %g: still %g m deep", recipe->kind, share, deepest);
+  CHECK_MSG(fastest < 1.1 * def.solve.recovery_speed, "%s, %g: %g m/s", recipe->kind, share,
+            fastest);
   talus_world_destroy(world);
+}
+
+TEST(deep_meshes_part_at_the_recovery_speed) {
+  const struct {
+    talus_mesh_recipe recipe;
+    double size;
+  } cases[] = {
+      {{.kind = "icosphere", .triangles = 320, .size = {0.1}}, 0.2},
+      {{.kind = "box", .size = {0.16, 0.16, 0.16}}, 0.16},
+      {{.kind = "cylinder", .triangles = 128, .size = {0.08, 0.16}}, 0.16},
+      {{.kind = "noisy-sphere", .triangles = 320, .noise = 1.4, .seed = 3, .size = {0.08}}, 0.19},
+      {{.kind = "torus", .triangles = 288, .size = {0.1, 0.04}}, 0.28}};
+  const size_t count = getenv("TALUS_TEST_SHORT") ? 2 : sizeof cases / sizeof *cases;
+  for (size_t i = 0; i < count; ++i) {
+    part(&cases[i].recipe, cases[i].size, 0.2, 0);
+    part(&cases[i].recipe, cases[i].size, 0.2, 0.5);
+    part(&cases[i].recipe, cases[i].size, 0.6, 0.5);
+  }
 }
 
 TEST(mesh_near_a_kind_that_it_does_not_meet_is_refused_by_name) {
@@ -384,7 +428,7 @@ TEST(mesh_near_a_kind_that_it_does_not_meet_is_refused_by_name) {
   const talus_material m = rig_material(world, 0, 0);
   const talus_mesh_recipe stone = {.kind = "icosphere", .triangles = 20, .size = {0.1}};
   rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_REVOLVED, 0.2, 0.2, 1, 0), m, 0, 0, 0);
-  rig_body(world, TALUS_FREE, make_mesh(world, &stone, TALUS_MESH_AUTO), m, 0.15, 0, 0);
+  rig_body(world, TALUS_FREE, make_mesh(world, &stone, TALUS_SIDES_AUTO), m, 0.15, 0, 0);
   CHECK(talus_world_step(world, 1) == TALUS_ERROR_UNSUPPORTED);
   talus_world_destroy(world);
 }
@@ -400,14 +444,14 @@ TEST(closed_mesh_has_the_mass_of_its_solid_and_an_open_one_cannot_be_free) {
   talus_body_def body = talus_body_def_default();
   talus_body handle;
   body.material = m;
-  body.shape = make_mesh(world, &box, TALUS_MESH_AUTO);
+  body.shape = make_mesh(world, &box, TALUS_SIDES_AUTO);
   CHECK_OK(talus_world_add_body(world, &body, &handle));
   CHECK_NEAR(rig_info(world, handle).mass, 6000, BY_PRECISION(1e-9, 1e-2));
-  body.shape = make_mesh(world, &plate, TALUS_MESH_AUTO);
+  body.shape = make_mesh(world, &plate, TALUS_SIDES_AUTO);
   CHECK(talus_world_add_body(world, &body, &handle) == TALUS_ERROR_INVALID);
   CHECK(strstr(talus_last_error(), "open, first at the edge from (") != NULL);
   CHECK(strstr(talus_last_error(), "talus shape repair") != NULL);
-  body.shape = make_mesh(world, &box, TALUS_MESH_IN);
+  body.shape = make_mesh(world, &box, TALUS_SIDES_IN);
   CHECK(talus_world_add_body(world, &body, &handle) == TALUS_ERROR_INVALID);
   body.kind = TALUS_FIXED;
   CHECK_OK(talus_world_add_body(world, &body, &handle));

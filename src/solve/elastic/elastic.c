@@ -144,31 +144,65 @@ static talus_status solve_published(elastic_job *job, tl_solve_report *report) {
 
 /* ---- the solver ------------------------------------------------------------------------------ */
 
-/* Free velocities, how fast the fastest is, and what loads give. */
-static double load(const elastic_job *job, double *load_work) {
-  const tl_crowd *crowd = job->crowd;
+typedef struct load_job {
+  const elastic_job *job;
+  _Atomic double most; /* m2/s2 */
+} load_job;
+
+static void load_range(void *context, size_t begin, size_t end, tl_tally *work) {
+  load_job *load = context;
+  const tl_crowd *crowd = load->job->crowd;
+  const tl_properties *property = &crowd->model->property;
+  const bool has_loads = property->force || property->torque;
   double most = 0;
-  tl_tally work;
-  tl_tally_clear(&work);
-  for (uint32_t i = 0; i < crowd->count; ++i) {
-    const tl_free f = tl_free_of(crowd, i);
-    job->twists[i] = (tl_twist){f.velocity, f.spin};
+  for (size_t i = begin; i < end; ++i) {
+    const tl_free f = tl_free_of(crowd, (uint32_t)i);
+    load->job->twists[i] = (tl_twist){f.velocity, f.spin};
     most = fmax(most, (double)tl_length2(f.velocity));
-    if (!tl_body_is_static(crowd->model, i))
-      tl_tally_add(&work, tl_free_load_work(crowd, i, &f));
+    if (has_loads && !tl_body_is_static(crowd->model, i))
+      tl_tally_add(work, tl_free_load_work(crowd, (uint32_t)i, &f));
   }
-  *load_work = tl_tally_value(&work);
-  return sqrt(most);
+  tl_atomic_max(&load->most, most);
 }
 
-static double energy_of(const elastic_job *job) {
-  tl_tally sum;
-  tl_tally_clear(&sum);
-  for (size_t i = 0; i < job->crowd->count; ++i)
-    if (!tl_body_is_static(job->crowd->model, i))
-      tl_tally_add(&sum, 0.5 * (double)job->crowd->model->property.mass[i] *
-                             (double)tl_length2(job->twists[i].velocity));
-  return tl_tally_value(&sum);
+/* Free velocities, how fast the fastest is, and what loads give. */
+static double load(const elastic_job *job, double *load_work) {
+  load_job all = {.job = job};
+  tl_tally work;
+  atomic_init(&all.most, 0);
+  tl_for_tally(&job->crowd->model->par, job->crowd->count, TL_BLOCK, load_range, &all, 1, &work);
+  *load_work = tl_tally_value(&work);
+  return sqrt(atomic_load(&all.most));
+}
+
+/* What the body has gained, once: of bodies without a contact it is nothing. */
+static void add_gain(const elastic_job *job, uint32_t slot, uint8_t *seen, tl_tally *gain) {
+  if (seen[slot] || tl_body_is_static(job->crowd->model, slot))
+    return;
+  seen[slot] = 1;
+  const talus_vec3 before = tl_free_of(job->crowd, slot).velocity;
+  const double mass = (double)job->crowd->model->property.mass[slot];
+  tl_tally_add(gain,
+               0.5 * mass *
+                   ((double)tl_length2(job->twists[slot].velocity) - (double)tl_length2(before)));
+}
+
+/* J: by all contacts. */
+static talus_status find_work(const elastic_job *job, double *work) {
+  const tl_crowd *crowd = job->crowd;
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  uint8_t *seen;
+  tl_tally gain;
+  TL_TAKE(crowd->arena, crowd->count, &seen);
+  memset(seen, 0, crowd->count);
+  tl_tally_clear(&gain);
+  for (size_t i = 0; i < job->contacts->count; ++i) {
+    add_gain(job, job->contacts->data[i].a, seen, &gain);
+    add_gain(job, job->contacts->data[i].b, seen, &gain);
+  }
+  *work = tl_tally_value(&gain);
+  tl_arena_release(crowd->arena, mark);
+  return TALUS_OK;
 }
 
 /* Bodies whose centre is behind a wall, the distances of centres of pairs times impulses. */
@@ -203,12 +237,11 @@ talus_status tl_elastic_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_t
                     : fmax(0.01 * (double)tl_length(model->gravity) * crowd->dt, 1e-4 * fastest);
   for (size_t i = 0; i < contacts->count; ++i) /* laid in from the last step */
     contacts->data[i].impulse = tl_vec3(0, 0, 0);
-  const double before = energy_of(&job);
   if (model->solve.response == TALUS_RESPONSE_PUBLISHED)
     TL_TRY(solve_published(&job, report));
   else
     TL_TRY(solve_symmetric(&job, report));
-  report->contact_work = energy_of(&job) - before;
+  TL_TRY(find_work(&job, &report->contact_work));
   look_back(&job, report);
   *twists = (tl_twists){.first = job.twists, .stride = sizeof *job.twists};
   return TALUS_OK;

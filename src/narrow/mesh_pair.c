@@ -1,0 +1,350 @@
+/* Features of two meshes: vertices of each against the other, and edges against edges. A pair of
+ * features is a contact where the direction between them is in both normal cones. */
+#include "narrow/mesh_pair.h"
+
+/* rad: how far a vertex may be from looking at what it meets. Generous: the corners of a face that
+ * lies nearly flat on another all count, each with its own gap. */
+#define SLANT 0.2
+/* rad: the same of edges, whose crossings are the other corners of two faces that lie on each
+ * other.
+ */
+#define SLANT_OF_EDGE 0.03
+/* Of the smaller body's radius: how deep behind a surface features are looked for, and how much
+ * deeper vertices are where something was found that is deep. */
+#define SHALLOW 0.03
+#define DEEP    0.5
+
+static tl_mesh_move move_of(const tl_mesh_posed *from, const tl_mesh_posed *to) {
+  tl_mesh_move move;
+  const double ratio = from->scale / to->scale;
+  const talus_dvec3 at = tl_mesh_to_local(to, from->position);
+  move.offset[0] = at.x, move.offset[1] = at.y, move.offset[2] = at.z;
+  for (int k = 0; k < 3; ++k) {
+    const talus_dvec3 axis = tl_frame_to_local(&to->frame, tl_frame_axis(&from->frame, k));
+    move.m[0][k] = ratio * axis.x, move.m[1][k] = ratio * axis.y, move.m[2][k] = ratio * axis.z;
+  }
+  return move;
+}
+
+tl_mesh_pair tl_mesh_pair_make(const tl_posed *a, const tl_posed *b, talus_real margin) {
+  tl_mesh_pair p = {.a = tl_mesh_pose(a), .b = tl_mesh_pose(b), .margin = (double)margin};
+  p.a_to_b = move_of(&p.a, &p.b), p.b_to_a = move_of(&p.b, &p.a);
+  p.rounding = p.a.f->rounding * p.a.scale + p.b.f->rounding * p.b.scale;
+  p.radius = fmin((double)a->shape->radius * p.a.scale, (double)b->shape->radius * p.b.scale);
+  p.thesis = a->thesis;
+  p.reach = fmax(fmax(p.margin, 0) + p.rounding, p.thesis ? 0 : SHALLOW * p.radius);
+  p.longest = fmax(p.a.f->longest * p.a.scale, p.b.f->longest * p.b.scale);
+  p.deepest = fmax(p.reach, DEEP * p.radius);
+  return p;
+}
+
+tl_tree_box tl_mesh_moved_box(const tl_mesh_move *move, const tl_tree_node *n, uint32_t k,
+                              double more) {
+  tl_tree_box box;
+  double middle[3], half[3];
+  for (int i = 0; i < 3; ++i) {
+    middle[i] = 0.5 * ((double)n->lo[i][k] + (double)n->hi[i][k]);
+    half[i] = 0.5 * ((double)n->hi[i][k] - (double)n->lo[i][k]);
+  }
+  for (int i = 0; i < 3; ++i) {
+    const double at = tl_mesh_moved(move, i, tl_dvec3(middle[0], middle[1], middle[2]));
+    const double wide = fabs(move->m[i][0]) * half[0] + fabs(move->m[i][1]) * half[1] +
+                        fabs(move->m[i][2]) * half[2] + more;
+    box.lo[i] = at - wide, box.hi[i] = at + wide;
+  }
+  return box;
+}
+
+void tl_mesh_points_start(tl_mesh_points *points, const tl_mesh_pair *pair) {
+  points->count = 0;
+  points->size = 2 * pair->radius;
+  points->same =
+      pair->thesis ? fmax(pair->reach, TL_PATCH_SAME * points->size) : TL_PATCH_SAME * points->size;
+  points->alike = pair->thesis ? 0.98 : 1 - 1e-6;
+}
+
+tl_triangle_corners tl_mesh_pair_first(const tl_mesh_pair *pair, uint32_t triangle) {
+  tl_triangle_corners t;
+  for (int k = 0; k < 3; ++k) {
+    const talus_dvec3 x =
+        tl_facets_point(pair->a.f, pair->a.f->triangle[3 * (size_t)triangle + (size_t)k]);
+    t.p[k] = tl_dvec3(tl_mesh_moved(&pair->a_to_b, 0, x), tl_mesh_moved(&pair->a_to_b, 1, x),
+                      tl_mesh_moved(&pair->a_to_b, 2, x));
+  }
+  return t;
+}
+
+tl_triangle_corners tl_mesh_pair_second(const tl_mesh_pair *pair, uint32_t triangle) {
+  tl_triangle_corners t;
+  for (int k = 0; k < 3; ++k)
+    t.p[k] = tl_facets_point(pair->b.f, pair->b.f->triangle[3 * (size_t)triangle + (size_t)k]);
+  return t;
+}
+
+/* ---- vertices -------------------------------------------------------------------------------- */
+
+/* A vertex x of one body, in the world, which is `s` over the other. */
+static void add_vertex(const tl_mesh_pair *pair, bool is_a, uint32_t vertex, uint32_t feature,
+                       talus_dvec3 x, talus_dvec3 away, double s, tl_mesh_points *points) {
+  const tl_mesh_posed *own = is_a ? &pair->a : &pair->b;
+  const double gap = s - pair->rounding;
+  if (!(gap <= pair->margin))
+    return;
+  const talus_dvec3 surface = tl_dalong(x, -own->f->rounding * own->scale, away);
+  tl_point point =
+      tl_point_at(surface, away, gap, is_a ? vertex : feature, is_a ? feature : vertex);
+  if (!is_a)
+    point.normal = tl_neg(point.normal);
+  tl_mesh_points_add(points, &point);
+}
+
+static bool looks(const tl_mesh_posed *m, uint32_t vertex, talus_dvec3 towards) {
+  return tl_vertex_looks(m->f, vertex, tl_frame_to_local(&m->frame, towards), SLANT);
+}
+
+/* Whether the vertex is behind the surface by half of what is looked for. */
+static bool meet_vertex(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32_t vertex,
+                        tl_mesh_points *points) {
+  const bool is_a = run->is_a;
+  const tl_mesh_posed *own = is_a ? &pair->a : &pair->b, *other = is_a ? &pair->b : &pair->a;
+  const talus_dvec3 x = tl_mesh_to_world(own, tl_facets_point(own->f, vertex));
+  const talus_dvec3 local = tl_mesh_to_local(other, x);
+  tl_near near[TL_NEAR_MOST];
+  const double reach = pair->reach / other->scale;
+  const int count = run->keys ? tl_mesh_near_of(other, local, reach, run->keys, run->count, near)
+                              : tl_mesh_near(other, local, reach, near);
+  for (int i = 0; i < count; ++i) {
+    const talus_dvec3 away = tl_frame_to_world(&other->frame, near[i].normal);
+    const double distance = near[i].distance * other->scale;
+    if (looks(own, vertex, tl_dscale(away, -1)))
+      add_vertex(pair, is_a, vertex, near[i].feature, x, away,
+                 near[i].inside ? -distance : distance, points);
+    else if (other->f->two_sided && looks(own, vertex, away)) /* it went through the sheet */
+      add_vertex(pair, is_a, vertex, near[i].feature, x, tl_dscale(away, -1), -distance, points);
+  }
+  return count > 0 && near[0].inside &&
+         near[0].distance * other->scale > 0.5 * SHALLOW * pair->radius;
+}
+
+static bool is_own_vertex(const tl_facets *f, uint32_t t, uint32_t k, uint32_t *vertex) {
+  *vertex = f->triangle[3 * (size_t)t + k];
+  return f->vertex_kind[*vertex] == TL_VERTEX_SHARP &&
+         f->vertex_triangle[f->vertex_start[*vertex]] == t;
+}
+
+void tl_mesh_pair_meet_deep(const tl_mesh_pair *pair, bool is_a, uint32_t triangle,
+                            tl_mesh_points *points) {
+  const tl_mesh_posed *own = is_a ? &pair->a : &pair->b, *other = is_a ? &pair->b : &pair->a;
+  if (other->f->two_sided)
+    return;
+  for (uint32_t k = 0; k < 3; ++k) {
+    uint32_t vertex;
+    tl_near near;
+    if (!is_own_vertex(own->f, triangle, k, &vertex))
+      continue;
+    const talus_dvec3 x = tl_mesh_to_world(own, tl_facets_point(own->f, vertex));
+    if (!tl_mesh_deep(other, tl_mesh_to_local(other, x), pair->deepest / other->scale, &near))
+      continue;
+    const double distance = near.distance * other->scale;
+    const talus_dvec3 away = tl_frame_to_world(&other->frame, near.normal);
+    if (distance > pair->reach && looks(own, vertex, tl_dscale(away, -1)))
+      add_vertex(pair, is_a, vertex, near.feature, x, away, -distance, points);
+  }
+}
+
+/* ---- edges ----------------------------------------------------------------------------------- */
+
+/* An edge in the world. */
+typedef struct side {
+  uint32_t number;
+  talus_dvec3 from, along;
+} side;
+
+static side side_of(const tl_mesh_posed *m, uint32_t edge) {
+  const uint32_t *v = m->f->edge_vertex + 2 * (size_t)edge;
+  side s = {.number = edge, .from = tl_mesh_to_world(m, tl_facets_point(m->f, v[0]))};
+  s.along = tl_dsub(tl_mesh_to_world(m, tl_facets_point(m->f, v[1])), s.from);
+  return s;
+}
+
+/* Whether a place is behind the surface, no deeper than `depth`. */
+static bool is_behind(const tl_mesh_posed *m, talus_dvec3 place, double depth) {
+  tl_near near[TL_NEAR_MOST];
+  if (m->f->two_sided)
+    return true;
+  const double reach = depth * (1 + 1e-6) / m->scale + 1e-12 * m->f->extent;
+  return tl_mesh_near(m, tl_mesh_to_local(m, place), reach, near) > 0 && near[0].inside;
+}
+
+/* w: unit, from b to a. */
+static bool edges_look(const tl_mesh_pair *pair, const side *a, const side *b, talus_dvec3 w) {
+  return tl_edge_looks(pair->b.f, b->number, tl_frame_to_local(&pair->b.frame, w), SLANT_OF_EDGE) &&
+         tl_edge_looks(pair->a.f, a->number, tl_frame_to_local(&pair->a.frame, tl_dscale(w, -1)),
+                       SLANT_OF_EDGE);
+}
+
+static void meet_edges(const tl_mesh_pair *pair, const side *a, const side *b,
+                       tl_mesh_points *points) {
+  const talus_dvec3 r = tl_dsub(a->from, b->from);
+  const double aa = tl_ddot(a->along, a->along), bb = tl_ddot(b->along, b->along);
+  const double ab = tl_ddot(a->along, b->along);
+  const double ar = tl_ddot(a->along, r), br = tl_ddot(b->along, r), det = aa * bb - ab * ab;
+  if (!(det > 1e-12 * aa * bb))
+    return; /* parallel: their ends meet */
+  const double s = (ab * br - ar * bb) / det, t = (aa * br - ab * ar) / det;
+  if (!(s > 0 && s < 1 && t > 0 && t < 1))
+    return;
+  const talus_dvec3 on_a = tl_dalong(a->from, s, a->along), on_b = tl_dalong(b->from, t, b->along);
+  talus_dvec3 w = tl_dunit(tl_dcross(a->along, b->along));
+  double apart = tl_ddot(tl_dsub(on_a, on_b), w);
+  if (fabs(apart) > pair->reach)
+    return;
+  if (apart < 0)
+    w = tl_dscale(w, -1), apart = -apart;
+  if (!edges_look(pair, a, b, w)) { /* or one went through the other */
+    w = tl_dscale(w, -1), apart = -apart;
+    if (!edges_look(pair, a, b, w) || !is_behind(&pair->a, on_b, -apart) ||
+        !is_behind(&pair->b, on_a, -apart))
+      return;
+  }
+  const double gap = apart - pair->rounding;
+  if (!(gap <= pair->margin))
+    return;
+  const tl_point point =
+      tl_point_at(tl_dalong(on_a, -pair->a.f->rounding * pair->a.scale, w), w, gap,
+                  tl_key_of_edge(pair->a.f, a->number), tl_key_of_edge(pair->b.f, b->number));
+  tl_mesh_points_add(points, &point);
+}
+
+static bool is_own_edge(const tl_facets *f, uint32_t t, uint32_t k, uint32_t *edge) {
+  *edge = f->triangle_edge[3 * (size_t)t + k];
+  return *edge != TL_NONE && f->edge_triangle[f->edge_start[*edge]] == t &&
+         !tl_edge_is_concave(f, *edge);
+}
+
+/* An edge of a against those that a triangle of b is the first of. */
+static void meet_edges_of(const tl_mesh_pair *pair, const side *a, uint32_t triangle,
+                          tl_mesh_points *points) {
+  uint32_t other;
+  for (uint32_t k = 0; k < 3; ++k)
+    if (is_own_edge(pair->b.f, triangle, k, &other)) {
+      const side b = side_of(&pair->b, other);
+      meet_edges(pair, a, &b, points);
+    }
+}
+
+static void meet_edge(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32_t edge,
+                      tl_mesh_points *points) {
+  const tl_mesh_posed *m = &pair->b;
+  const side a = side_of(&pair->a, edge);
+  for (size_t i = 0; i < run->count; ++i)
+    meet_edges_of(pair, &a, tl_mesh_key_other(run->keys[i]), points);
+  if (run->keys)
+    return;
+  const talus_dvec3 p = tl_mesh_to_local(m, a.from);
+  const talus_dvec3 q = tl_mesh_to_local(m, tl_dadd(a.from, a.along));
+  const double more = pair->reach / m->scale;
+  const tl_tree_box box = {{fmin(p.x, q.x) - more, fmin(p.y, q.y) - more, fmin(p.z, q.z) - more},
+                           {fmax(p.x, q.x) + more, fmax(p.y, q.y) + more, fmax(p.z, q.z) + more}};
+  tl_tree_walk walk = tl_tree_begin(&m->f->tree, m->flat);
+  uint32_t first, count;
+  while (tl_tree_next(&walk, &box, &first, &count))
+    for (uint32_t t = first; t < first + count; ++t)
+      meet_edges_of(pair, &a, t, points);
+}
+
+/* ---- deep ------------------------------------------------------------------------------------ */
+
+/* Marks the corners of a triangle that are behind the plane of one that it goes through. A vertex
+ * that is behind the surface, in a triangle that goes through it, is behind one of those planes:
+ * that of the nearest place, within the triangle, where it goes through. */
+static void mark_behind(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32_t other,
+                        bool behind[3]) {
+  const tl_mesh_posed *own = run->is_a ? &pair->a : &pair->b;
+  const tl_facets *f = run->is_a ? pair->b.f : pair->a.f;
+  const tl_mesh_move *move = run->is_a ? &pair->a_to_b : &pair->b_to_a;
+  const double *plane = f->plane + 4 * (size_t)f->triangle_facet[other];
+  for (uint32_t k = 0; k < 3; ++k) {
+    const talus_dvec3 x = tl_facets_point(own->f, own->f->triangle[3 * (size_t)run->triangle + k]);
+    double s = -plane[3];
+    for (int i = 0; i < 3; ++i)
+      s += plane[i] * tl_mesh_moved(move, i, x);
+    behind[k] = behind[k] || s < 0;
+  }
+}
+
+void tl_mesh_pair_crossings(const tl_mesh_pair *pair, bool is_a, uint32_t triangle,
+                            tl_mesh_crossing_fn *visit, void *context) {
+  const tl_mesh_posed *other = is_a ? &pair->b : &pair->a, *own = is_a ? &pair->a : &pair->b;
+  const tl_mesh_move *move = is_a ? &pair->a_to_b : &pair->b_to_a;
+  tl_tree_box box = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+  for (uint32_t k = 0; k < 3; ++k) {
+    const talus_dvec3 x = tl_facets_point(own->f, own->f->triangle[3 * (size_t)triangle + k]);
+    for (int i = 0; i < 3; ++i) {
+      const double at = tl_mesh_moved(move, i, x), more = 1e-9 * other->f->extent;
+      box.lo[i] = fmin(box.lo[i], at - more), box.hi[i] = fmax(box.hi[i], at + more);
+    }
+  }
+  tl_tree_walk walk = tl_tree_begin(&other->f->tree, false);
+  uint32_t first, count;
+  while (tl_tree_next(&walk, &box, &first, &count))
+    for (uint32_t t = first; t < first + count; ++t) {
+      const tl_triangle_corners a = tl_mesh_pair_first(pair, is_a ? triangle : t);
+      const tl_triangle_corners b = tl_mesh_pair_second(pair, is_a ? t : triangle);
+      if (tl_triangle_triangle(&a, &b).feature >= TL_TRIANGLE_CROSSES)
+        visit(context, triangle, t);
+    }
+}
+
+typedef struct marking {
+  const tl_mesh_pair *pair;
+  const tl_mesh_run *run;
+  bool *behind;
+} marking;
+
+static void mark_crossing(void *context, uint32_t triangle, uint32_t other) {
+  const marking *m = context;
+  (void)triangle;
+  mark_behind(m->pair, m->run, other, m->behind);
+}
+
+/* Whether a triangle that goes through the other body has a corner behind it, out of reach: no
+ * feature tells of that one. Where surfaces go through each other, a vertex is behind one by no
+ * more than a side is long. */
+static bool is_deep(const tl_mesh_pair *pair, const tl_mesh_run *run) {
+  const tl_mesh_posed *own = run->is_a ? &pair->a : &pair->b;
+  const tl_mesh_posed *other = run->is_a ? &pair->b : &pair->a;
+  bool behind[3] = {false};
+  if (other->f->two_sided)
+    return false;
+  for (size_t i = 0; i < run->count; ++i)
+    if (tl_mesh_key_crosses(run->keys[i]))
+      mark_behind(pair, run, tl_mesh_key_other(run->keys[i]), behind);
+  marking tree = {pair, run, behind};
+  if (!run->keys)
+    tl_mesh_pair_crossings(pair, run->is_a, run->triangle, mark_crossing, &tree);
+  for (uint32_t k = 0; k < 3; ++k) {
+    tl_near near;
+    if (!behind[k])
+      continue;
+    const uint32_t vertex = own->f->triangle[3 * (size_t)run->triangle + k];
+    const talus_dvec3 x = tl_mesh_to_world(own, tl_facets_point(own->f, vertex));
+    if (tl_mesh_deep(other, tl_mesh_to_local(other, x), pair->longest / other->scale, &near) &&
+        near.distance * other->scale > pair->reach)
+      return true;
+  }
+  return false;
+}
+
+bool tl_mesh_pair_meet(const tl_mesh_pair *pair, const tl_mesh_run *run, tl_mesh_points *points) {
+  const tl_facets *f = run->is_a ? pair->a.f : pair->b.f;
+  uint32_t vertex, edge;
+  bool deep = false;
+  for (uint32_t k = 0; k < 3; ++k) {
+    if (is_own_vertex(f, run->triangle, k, &vertex))
+      deep = meet_vertex(pair, run, vertex, points) || deep;
+    if (run->is_a && is_own_edge(f, run->triangle, k, &edge))
+      meet_edge(pair, run, edge, points);
+  }
+  return deep || is_deep(pair, run);
+}

@@ -1,0 +1,274 @@
+/* Two meshes by their near triangles (narrow/front.h): runs of one triangle each, blocks of runs
+ * dealt out, what the blocks found put together. */
+#include "narrow/front.h"
+#include "narrow/mesh_contour.h"
+#include "narrow/parts.h"
+
+/* What of a pair is looked at where something is deep: vertices of all triangles, for the depth of
+ * the contour, or for what they meet where there is none. */
+typedef enum depth { SHALLOW, BY_CONTOUR, BY_VERTICES } depth;
+
+/* Triangles of one block of one body, and what is near them; or, where something is deep, all
+ * triangles of the block. */
+typedef struct piece {
+  uint32_t pair;
+  bool is_a;
+  depth depth;
+  size_t begin, end; /* of the keys; of the triangles where it looks deep */
+  int count;
+  bool is_deep;
+  double extreme;   /* along the contour's direction */
+  tl_point *points; /* TL_MESH_MOST */
+} piece;
+
+/* What is known of a pair after its near triangles. */
+typedef struct pair_state {
+  depth depth;
+  tl_mesh_contour contour;
+  tl_mesh_points points;
+} pair_state;
+
+typedef struct meshes {
+  const tl_narrow_scope *scope;
+  tl_parts_pair **pairs;
+  size_t count;
+  tl_ordered *ordered;
+  tl_mesh_pair *meshes;
+  tl_front_list near;
+  piece *pieces;
+  size_t piece_count;
+  piece *deep;
+  size_t deep_count;
+  pair_state *state;
+  size_t *first; /* piece of each pair, and one more */
+  size_t *first_deep;
+  tl_contact *room; /* TL_MESH_MOST for each pair */
+} meshes;
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static void meet_run(const tl_mesh_pair *pair, piece *p, const tl_mesh_run *run,
+                     tl_mesh_points *points) {
+  if (!pair->thesis) {
+    p->is_deep = tl_mesh_pair_meet(pair, run, points) || p->is_deep;
+    return;
+  }
+  for (size_t i = 0; i < run->count; ++i)
+    tl_mesh_pair_meet_near(pair, run->triangle, tl_mesh_key_other(run->keys[i]), points);
+}
+
+static void search_near(const meshes *job, piece *p, tl_mesh_points *points) {
+  const tl_mesh_key *keys = p->is_a ? job->near.of_a : job->near.of_b;
+  for (size_t i = p->begin; i < p->end;) {
+    tl_mesh_run run = {.is_a = p->is_a, .triangle = tl_mesh_key_own(keys[i]), .keys = keys + i};
+    while (i < p->end && tl_mesh_key_own(keys[i]) == run.triangle)
+      ++i, ++run.count;
+    meet_run(&job->meshes[p->pair], p, &run, points);
+  }
+}
+
+static void search_piece(const meshes *job, piece *p) {
+  const tl_mesh_pair *pair = &job->meshes[p->pair];
+  const tl_mesh_contour *contour = &job->state[p->pair].contour;
+  tl_mesh_points points;
+  tl_mesh_points_start(&points, pair);
+  if (p->depth == SHALLOW)
+    search_near(job, p, &points);
+  else
+    p->extreme = p->is_a ? contour->high : contour->low;
+  for (size_t i = p->begin; i < p->end && p->depth == BY_CONTOUR; ++i)
+    tl_mesh_contour_reach(pair, contour, p->is_a, (uint32_t)i, &p->extreme);
+  for (size_t i = p->begin; i < p->end && p->depth == BY_VERTICES; ++i)
+    tl_mesh_pair_meet_deep(pair, p->is_a, (uint32_t)i, &points);
+  tl_mesh_points_close(&points);
+  memcpy(p->points, points.list, (size_t)points.count * sizeof *p->points);
+  p->count = points.count;
+}
+
+static void search_pieces(void *context, size_t begin, size_t end) {
+  const meshes *job = context;
+  for (size_t i = begin; i < end; ++i)
+    if (!tl_cancel_look(job->scope->crowd->cancel))
+      search_piece(job, &job->pieces[i]);
+}
+
+static void search_deep(void *context, size_t begin, size_t end) {
+  const meshes *job = context;
+  for (size_t i = begin; i < end; ++i)
+    if (!tl_cancel_look(job->scope->crowd->cancel))
+      search_piece(job, &job->deep[i]);
+}
+
+/* Cuts the keys of a body into blocks of triangles; out NULL: how many. */
+static size_t cut_keys(const tl_mesh_key *keys, size_t begin, size_t end, piece model, piece *out) {
+  size_t count = 0;
+  for (size_t i = begin; i < end; ++count) {
+    const uint32_t block = tl_mesh_key_own(keys[i]) / TL_MESH_BLOCK;
+    size_t last = i;
+    while (last < end && tl_mesh_key_own(keys[last]) / TL_MESH_BLOCK == block)
+      ++last;
+    if (out) {
+      out[count] = model;
+      out[count].begin = i, out[count].end = last;
+    }
+    i = last;
+  }
+  return count;
+}
+
+static size_t cut_pair(const meshes *job, size_t i, piece *out) {
+  const size_t begin = job->near.start[i], end = job->near.start[i + 1];
+  piece model = {.pair = (uint32_t)i, .is_a = true};
+  const size_t of_a = cut_keys(job->near.of_a, begin, end, model, out);
+  model.is_a = false;
+  if (job->meshes[i].thesis)
+    return of_a;
+  return of_a + cut_keys(job->near.of_b, begin, end, model, out ? out + of_a : NULL);
+}
+
+static size_t cut_deep(const meshes *job, size_t i, piece *out) {
+  size_t count = 0;
+  for (int side = 0; side < 2 && job->state[i].depth != SHALLOW; ++side) {
+    const size_t triangles =
+        side == 0 ? job->meshes[i].a.f->triangles : job->meshes[i].b.f->triangles;
+    for (size_t t = 0; t < triangles; t += TL_MESH_BLOCK, ++count)
+      if (out)
+        out[count] = (piece){.pair = (uint32_t)i,
+                             .is_a = side == 0,
+                             .depth = job->state[i].depth,
+                             .begin = t,
+                             .end = triangles - t < TL_MESH_BLOCK ? triangles : t + TL_MESH_BLOCK};
+  }
+  return count;
+}
+
+typedef size_t cut_fn(const meshes *job, size_t i, piece *out);
+
+static talus_status make_pieces(const meshes *job, cut_fn *cut, piece **pieces, size_t *total,
+                                size_t **first) {
+  tl_arena *arena = job->scope->crowd->arena;
+  tl_point *points;
+  *total = 0;
+  TL_TAKE(arena, job->count + 1, first);
+  for (size_t i = 0; i < job->count; ++i) {
+    (*first)[i] = *total;
+    *total += cut(job, i, NULL);
+  }
+  (*first)[job->count] = *total;
+  TL_TAKE(arena, *total, pieces);
+  TL_TAKE(arena, *total * TL_MESH_MOST, &points);
+  for (size_t i = 0; i < job->count; ++i)
+    cut(job, i, *pieces + (*first)[i]);
+  for (size_t i = 0; i < *total; ++i)
+    (*pieces)[i].points = points + i * TL_MESH_MOST;
+  return TALUS_OK;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static void add_pieces(const piece *pieces, size_t begin, size_t end, tl_mesh_points *points) {
+  for (size_t k = begin; k < end; ++k)
+    for (int i = 0; i < pieces[k].count; ++i)
+      tl_mesh_points_add(points, &pieces[k].points[i]);
+}
+
+/* The contour of what goes through each other, and whether it must be looked at. */
+static void judge_depth(const meshes *job, size_t i, bool is_deep) {
+  pair_state *state = &job->state[i];
+  const tl_mesh_pair *pair = &job->meshes[i];
+  const size_t end = job->near.start[i + 1];
+  for (size_t k = job->near.start[i]; k < end && !pair->thesis; ++k)
+    if (tl_mesh_key_crosses(job->near.of_a[k]))
+      tl_mesh_contour_add(pair, tl_mesh_key_own(job->near.of_a[k]),
+                          tl_mesh_key_other(job->near.of_a[k]), &state->contour);
+  tl_mesh_contour_close(pair, &state->contour);
+  if (is_deep && !state->contour.is_good)
+    state->depth = BY_VERTICES;
+  else if (is_deep || tl_mesh_contour_is_missed(pair, &state->contour, &state->points))
+    state->depth = BY_CONTOUR;
+  for (size_t k = job->near.start[i]; k < end && state->depth == BY_CONTOUR; ++k)
+    if (tl_mesh_key_crosses(job->near.of_a[k]))
+      tl_mesh_contour_measure(pair, tl_mesh_key_own(job->near.of_a[k]),
+                              tl_mesh_key_other(job->near.of_a[k]), &state->contour);
+}
+
+static void join_pieces(void *context, size_t begin, size_t end) {
+  const meshes *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    pair_state *state = &job->state[i];
+    bool is_deep = false;
+    state->depth = SHALLOW;
+    tl_mesh_points_start(&state->points, &job->meshes[i]);
+    tl_mesh_contour_start(&state->contour);
+    add_pieces(job->pieces, job->first[i], job->first[i + 1], &state->points);
+    for (size_t k = job->first[i]; k < job->first[i + 1]; ++k)
+      is_deep = is_deep || job->pieces[k].is_deep;
+    judge_depth(job, i, is_deep);
+  }
+}
+
+static void finish_deep(const meshes *job, size_t i) {
+  pair_state *state = &job->state[i];
+  for (size_t k = job->first_deep[i]; k < job->first_deep[i + 1]; ++k) {
+    const piece *p = &job->deep[k];
+    if (p->is_a)
+      state->contour.high = fmax(state->contour.high, p->extreme);
+    else
+      state->contour.low = fmin(state->contour.low, p->extreme);
+  }
+  tl_mesh_contour_finish(&job->meshes[i], &state->contour, &state->points);
+}
+
+static void finish_pairs(void *context, size_t begin, size_t end) {
+  const meshes *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    pair_state *state = &job->state[i];
+    tl_point out[TL_MESH_MOST];
+    tl_parts_pair *pair = job->pairs[i];
+    if (state->depth == BY_CONTOUR)
+      finish_deep(job, i);
+    else
+      add_pieces(job->deep, job->first_deep[i], job->first_deep[i + 1], &state->points);
+    pair->count = (size_t)tl_mesh_points_take(&state->points, out);
+    pair->found = job->room + i * TL_MESH_MOST;
+    for (size_t k = 0; k < pair->count; ++k)
+      tl_order_write(&pair->pair, job->ordered[i].origin, &out[k], &pair->found[k]);
+  }
+}
+
+static talus_status prepare(meshes *job) {
+  tl_arena *arena = job->scope->crowd->arena;
+  TL_TAKE(arena, job->count * TL_MESH_MOST, &job->room);
+  TL_TAKE(arena, job->count, &job->ordered);
+  TL_TAKE(arena, job->count, &job->meshes);
+  TL_TAKE(arena, job->count, &job->state);
+  for (size_t i = 0; i < job->count; ++i) { /* of one kind: never swapped */
+    job->ordered[i] = tl_order_pair(job->scope, &job->pairs[i]->pair);
+    job->meshes[i] =
+        tl_mesh_pair_make(&job->ordered[i].first, &job->ordered[i].second, job->ordered[i].margin);
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_parts_meshes(const tl_narrow_scope *scope, tl_parts_pair **pairs, size_t count) {
+  meshes job = {.scope = scope, .pairs = pairs, .count = count};
+  const tl_par *par = &scope->model->par;
+  struct tl_cancel *cancel = scope->crowd->cancel;
+  TL_TRY(prepare(&job));
+  const tl_fronts fronts = {.par = par,
+                            .arena = scope->crowd->arena,
+                            .cancel = cancel,
+                            .pairs = job.meshes,
+                            .count = count,
+                            .certified = scope->model->narrow.triangle == TALUS_TRIANGLE_CERTIFIED};
+  TL_TRY(tl_fronts_find(&fronts, &job.near));
+  TL_TRY(make_pieces(&job, cut_pair, &job.pieces, &job.piece_count, &job.first));
+  tl_deal(par, job.piece_count, search_pieces, &job);
+  TL_GO_ON(cancel);
+  tl_deal(par, count, join_pieces, &job);
+  TL_TRY(make_pieces(&job, cut_deep, &job.deep, &job.deep_count, &job.first_deep));
+  tl_deal(par, job.deep_count, search_deep, &job);
+  TL_GO_ON(cancel);
+  tl_for(par, count, 8, finish_pairs, &job);
+  return TALUS_OK;
+}

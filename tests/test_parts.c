@@ -1,0 +1,200 @@
+/* The midphase of shapes that are made of parts: lists of near triangles and spheres give what the
+ * table of kinds gives, bit for bit, however many threads make them. */
+#include <talus/mesh.h>
+
+#include "base/random.h"
+#include "check.h"
+#include "narrow/narrow.h"
+#include "narrow/order.h"
+#include "shape/shape.h"
+
+enum { MOST = 36, POINTS = 4096 };
+
+typedef struct stage {
+  tl_model model;
+  tl_crowd crowd;
+  tl_state state;
+  tl_arena arena;
+  tl_shape shapes[8];
+  talus_dvec3 position[MOST];
+  talus_quat rotation[MOST];
+  talus_real scale[MOST], margins[MOST];
+  uint32_t shape[MOST], flags[MOST];
+  uint64_t uid[MOST];
+  tl_pair pair[MOST * (MOST - 1) / 2];
+  tl_pairs pairs;
+  tl_contacts contacts;
+} stage;
+
+static stage s; /* too large for the stack */
+
+static void clear_stage(void) {
+  s = (stage){0};
+  s.model.par.threads = 1;
+  s.model.shapes.data = s.shapes;
+  s.model.property.scale = s.scale, s.model.property.shape = s.shape;
+  s.model.property.flags = s.flags, s.model.property.uid = s.uid;
+  s.state.position = s.position, s.state.rotation = s.rotation;
+  s.crowd.model = &s.model;
+  s.crowd.in = &s.state, s.crowd.arena = &s.arena;
+  s.pairs.data = s.pair;
+}
+
+static void free_stage(void) {
+  for (size_t i = 0; i < s.model.shapes.count; ++i)
+    tl_shape_release(&s.shapes[i]);
+  tl_array_free(&s.contacts);
+  tl_arena_free(&s.arena);
+}
+
+static void add_shape(const talus_shape_def *def) {
+  CHECK_MSG(tl_shape_make(def, &s.shapes[s.model.shapes.count]) == TALUS_OK, "%s",
+            tl_last_message());
+  s.model.shapes.count++;
+}
+
+static void add_mesh(const char *kind, size_t triangles, double noise) {
+  const talus_mesh_recipe recipe = {
+      .kind = kind, .triangles = triangles, .noise = noise, .seed = 5, .size = {0.5, 0.2, 0.3}};
+  talus_mesh mesh;
+  CHECK_OK(talus_mesh_make(&recipe, &mesh));
+  const talus_shape_def def = {.kind = TALUS_MESH,
+                               .points = (const double *)mesh.vertex,
+                               .point_count = mesh.vertices,
+                               .triangles = (const uint32_t *)mesh.triangle,
+                               .triangle_count = mesh.triangles};
+  add_shape(&def);
+  talus_mesh_free(&mesh);
+}
+
+/* Bodies of all shapes in a heap, every pair a candidate. */
+static void fill_stage(uint64_t seed) {
+  tl_random random = tl_random_start(seed, 1, 0);
+  s.model.bodies = MOST;
+  for (size_t i = 0; i < MOST; ++i) {
+    s.shape[i] = (uint32_t)(i % s.model.shapes.count);
+    s.position[i] = tl_dvec3(2 * tl_random_unit(&random), 2 * tl_random_unit(&random),
+                             2 * tl_random_unit(&random));
+    const talus_dvec3 v = tl_dvec3(tl_random_unit(&random) - 0.5, tl_random_unit(&random) - 0.5,
+                                   tl_random_unit(&random) - 0.5);
+    const double w = tl_random_unit(&random), per = 1 / sqrt(tl_ddot(v, v) + w * w);
+    s.rotation[i] = (talus_quat){TL_R(w * per), TL_R(v.x * per), TL_R(v.y * per), TL_R(v.z * per)};
+    s.scale[i] = TL_R(0.5 + tl_random_unit(&random));
+    s.margins[i] = TL_R(0.01);
+    s.uid[i] = i + 1;
+  }
+  s.pairs.count = 0;
+  for (uint32_t a = 0; a < MOST; ++a)
+    for (uint32_t b = a + 1; b < MOST; ++b)
+      s.pair[s.pairs.count++] = (tl_pair){a, b};
+}
+
+/* Every pair by the table, one after the other. */
+static size_t count_by_table(tl_contact *out) {
+  static tl_point points[POINTS];
+  const tl_narrow_scope scope = {.model = &s.model, .crowd = &s.crowd, .margins = s.margins};
+  size_t found = 0;
+  for (size_t i = 0; i < s.pairs.count; ++i) {
+    const tl_ordered o = tl_order_pair(&scope, &s.pair[i]);
+    const int count = tl_narrow_table[o.first.shape->kind][o.second.shape->kind](
+        &o.first, &o.second, o.margin, points);
+    CHECK(count >= 0 && count <= POINTS);
+    if (o.swapped)
+      tl_narrow_swap(points, count);
+    for (int k = 0; k < count; ++k)
+      tl_order_write(&s.pair[i], o.origin, &points[k], &out[found++]);
+  }
+  return found;
+}
+
+static bool is_same(const tl_contact *a, const tl_contact *b) {
+  return a->a == b->a && a->b == b->b && a->feature_a == b->feature_a &&
+         a->feature_b == b->feature_b && memcmp(&a->point, &b->point, sizeof a->point) == 0 &&
+         memcmp(&a->normal, &b->normal, sizeof a->normal) == 0 && a->gap == b->gap;
+}
+
+/* The contacts that the stage found are those. */
+static void check_same(const tl_contact *expected, size_t count) {
+  CHECK_OK(tl_narrow_find_contacts(&s.crowd, &s.pairs, s.margins, &s.contacts));
+  CHECK_EQ_U64(s.contacts.count, count);
+  for (size_t i = 0; i < count; ++i) {
+    const tl_contact *found = &s.contacts.data[i];
+    CHECK_MSG(is_same(found, &expected[i]), "contact %zu of bodies %u and %u", i, found->a,
+              found->b);
+  }
+}
+
+static void compare_all_ways(void) {
+  static tl_contact expected[200000];
+  const talus_triangle_method methods[] = {TALUS_TRIANGLE_COMPARISON, TALUS_TRIANGLE_CERTIFIED};
+  for (uint64_t seed = 1; seed <= (uint64_t)check_cases(8); ++seed) {
+    fill_stage(seed);
+    for (int fusion = TALUS_FUSION_LOCAL; fusion <= TALUS_FUSION_THESIS; ++fusion) {
+      s.model.narrow = (talus_narrow_def){.fusion = (talus_fusion)fusion};
+      const size_t count = count_by_table(expected);
+      CHECK(count > 50 && count < 200000);
+      for (int k = 0; k < 3; ++k) {
+        s.model.narrow.triangle = methods[k == 1];
+        s.model.par.threads = 1 + k;
+        check_same(expected, count);
+      }
+    }
+  }
+  s.model.narrow = (talus_narrow_def){0};
+  s.model.par.threads = 1;
+}
+
+TEST(lists_of_near_triangles_give_the_contacts_of_trees) {
+  clear_stage();
+  add_mesh("noisy-sphere", 320, 1.4);
+  add_mesh("torus", 1152, 1);
+  add_mesh("box", 12, 1);
+  compare_all_ways();
+  free_stage();
+}
+
+TEST(lists_of_spheres_give_the_contacts_of_clumps) {
+  static const double spheres[] = {0, 0,   0,   0.3,  0.3, 0, 0,   0.2,
+                                   0, 0.3, 0.1, 0.25, 0,   0, 0.4, 0.15};
+  const talus_shape_def clump = {.kind = TALUS_CLUMP, .points = spheres, .point_count = 4};
+  const talus_shape_def box = {.kind = TALUS_BOX, .size = {0.5, 0.4, 0.3}};
+  const talus_shape_def ball = {.kind = TALUS_SPHERE, .size = {0.3}};
+  clear_stage();
+  add_shape(&box); /* before the clump in the table, but after it in the list */
+  add_shape(&clump);
+  add_mesh("noisy-sphere", 80, 1.4);
+  add_shape(&ball);
+  compare_all_ways();
+  free_stage();
+}
+
+TEST(clump_of_many_spheres_is_sorted_by_its_spheres) {
+  enum { SPHERES = 3000 };
+  static double spheres[4 * SPHERES];
+  for (int i = 0; i < SPHERES; ++i) { /* a plate, from right to left */
+    spheres[4 * i] = 0.01 * ((SPHERES - i) % 60), spheres[4 * i + 1] = 0.01 * (i / 60);
+    spheres[4 * i + 2] = 0, spheres[4 * i + 3] = 0.01;
+  }
+  const talus_shape_def clump = {.kind = TALUS_CLUMP,
+                                 .points = spheres,
+                                 .point_count = SPHERES,
+                                 .volume = 1,
+                                 .inertia = {1, 1, 1}};
+  const talus_shape_def box = {.kind = TALUS_BOX, .size = {2, 2, 0.1}};
+  clear_stage();
+  add_shape(&box);
+  add_shape(&clump);
+  s.model.bodies = 2;
+  s.shape[0] = 1, s.shape[1] = 0;
+  for (int i = 0; i < 2; ++i)
+    s.scale[i] = 1, s.rotation[i] = tl_quat_identity(), s.margins[i] = TL_R(1e-3);
+  s.position[1] = tl_dvec3(0, 0, -0.06);
+  s.pair[0] = (tl_pair){0, 1}, s.pairs.count = 1;
+  CHECK_OK(tl_narrow_find_contacts(&s.crowd, &s.pairs, s.margins, &s.contacts));
+  CHECK_EQ_U64(s.contacts.count, SPHERES);
+  for (size_t i = 0; i < s.contacts.count; ++i)
+    CHECK_EQ_U64(s.contacts.data[i].feature_a, i);
+  free_stage();
+}
+
+TEST_MAIN()
