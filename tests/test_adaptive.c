@@ -314,7 +314,7 @@ TEST(billiards_are_those_of_an_event_driven_reference) {
   talus_body b[BALLS];
   for (int i = 0; i < BALLS; ++i) {
     b[i] = body(world, ball, m, (talus_dvec3){x[i][0], x[i][1], 0},
-                (talus_vec3){v[i][0], v[i][1], 0}, (talus_vec3){0}, TALUS_FREE);
+                (talus_vec3){TL_R(v[i][0]), TL_R(v[i][1]), 0}, (talus_vec3){0}, TALUS_FREE);
     for (int k = 0; k < 2; ++k)
       t.x[i][k] = x[i][k], t.v[i][k] = v[i][k];
   }

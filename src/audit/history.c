@@ -3,6 +3,7 @@
 
 #include "base/input.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,11 @@ static bool read_cell(const char *line, const char *end, int column, int base, u
       return false;
     at++;
   }
+  if (!isxdigit((unsigned char)*at)) /* strtoull would look for a number in the next line */
+    return false;
   char *stop;
   *value = strtoull(at, &stop, base);
-  return stop > at && (*stop == ',' || *stop == '\n' || *stop == '\r');
+  return (*stop == ',' || *stop == '\n' || *stop == '\r');
 }
 
 /* Whole lines alone: a run that is being written may have begun another. */

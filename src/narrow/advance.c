@@ -144,8 +144,7 @@ static double sphere_time(const view *v, const tl_point *p, talus_dvec3 n) {
   return tl_advance_from_one((double)p->gap - j->floor, rate, bend);
 }
 
-static void take_points(void *context, const tl_point *points, int count) {
-  view *v = context;
+static void take_points(view *v, const tl_point *points, int count) {
   for (int i = 0; i < count; ++i) {
     const tl_point *p = &points[i];
     const talus_dvec3 wide = tl_widen(p->normal), n = tl_dscale(wide, 1 / tl_dlength(wide));
@@ -159,50 +158,24 @@ static void take_points(void *context, const tl_point *points, int count) {
   }
 }
 
-/* A clump that comes second in the table is given as the first, and its points are turned round. */
-typedef struct turned {
-  view *view;
-  talus_dvec3 shift;
-} turned;
-
-static void take_turned(void *context, const tl_point *points, int count) {
-  turned *t = context;
-  for (int i = 0; i < count; ++i) {
-    tl_point p = points[i];
-    p.point = tl_dadd(p.point, t->shift);
-    p.normal = tl_neg(p.normal);
-    take_points(t->view, &p, 1);
-  }
-}
-
-/* Points of all near parts, as `take` gets them. */
-static void visit_parts(const tl_posed *a, const tl_posed *b, talus_real margin,
-                        void (*take)(void *, const tl_point *, int), void *context) {
-  tl_clump_pair_job parts;
-  tl_clump_part part = {0};
-  tl_clump_pair_begin(a, b, margin, &parts);
-  for (uint32_t i = 0; i < parts.a.parts; ++i) {
-    tl_clump_part_make(&parts.a, i, &part);
-    if (tl_clump_is_far(&part.posed, b, margin))
-      continue;
-    for (uint32_t k = 0; k < parts.b.parts; ++k) {
-      tl_point points[TL_NARROW_MAX_POINTS];
-      const int count = tl_clump_find(&parts, i, k, points);
-      take(context, points, count > 0 ? count : 0);
-    }
-  }
-}
-
+/* All parts of one with all of the other. Where the table has b first, points are turned round. */
 static void look_at_clumps(view *v, talus_real margin) {
-  if (!tl_narrow_swapped(v->a.shape->kind, v->b.shape->kind)) {
-    visit_parts(&v->a, &v->b, margin, take_points, v);
-    return;
-  }
-  tl_posed first = v->b, second = v->a;
-  turned t = {v, v->b.position};
+  const bool is_swapped = tl_narrow_swapped(v->a.shape->kind, v->b.shape->kind);
+  tl_posed first = is_swapped ? v->b : v->a, second = is_swapped ? v->a : v->b;
   first.position = tl_dvec3(0, 0, 0);
-  second.position = tl_dscale(v->b.position, -1);
-  visit_parts(&first, &second, margin, take_turned, &t);
+  second.position = is_swapped ? tl_dscale(v->b.position, -1) : v->b.position;
+  tl_clump_pair_job clumps;
+  tl_clump_pair_begin(&first, &second, margin, &clumps);
+  for (uint32_t i = 0; i < clumps.a.parts; ++i)
+    for (uint32_t k = 0; k < clumps.b.parts; ++k) {
+      tl_point points[TL_NARROW_MAX_POINTS];
+      const int count = tl_clump_find(&clumps, i, k, points);
+      for (int n = 0; is_swapped && n < count; ++n) {
+        points[n].point = tl_dadd(points[n].point, v->b.position);
+        points[n].normal = tl_neg(points[n].normal);
+      }
+      take_points(v, points, count);
+    }
 }
 
 /* What is nearer than `margin` at the time t. */

@@ -197,8 +197,10 @@ static talus_status advance(tl_run *run, run_pace *pace) {
       TL_TRY(save(run));
     tell_progress(run, pace, step == 0);
     const talus_status status = talus_world_step(run->world, 1);
-    if (status == TALUS_INTERRUPTED) /* within the step, which was not taken */
+    if (status == TALUS_INTERRUPTED) { /* within the step; of adaptive ones a part was taken */
+      TL_TRY(tl_run_sinks_add(run));
       return stop(run);
+    }
     if (status != TALUS_ERROR_STRICT)
       TL_TRY(status);
     TL_TRY(tl_run_history_note(run));
@@ -343,6 +345,12 @@ static talus_status go_on(tl_run *run) {
   TL_TRY(open_log(run));
   TL_TRY(tl_run_files_look(run, false));
   TL_TRY(tl_run_checkpoint_resume(run));
+  if (run->world->model.dt != run->dt)
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "%s: its steps end on a grid of %g s, and with this output.every on one of %g s; "
+        "with step: adaptive go on with an interval that gives the same grid",
+        tl_run_folder(run), run->world->model.dt, run->dt);
   return tl_run_folder_write_scene(run);
 }
 

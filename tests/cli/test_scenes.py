@@ -35,7 +35,8 @@ def test_the_command_has_the_scenes_of_this_tree():
     assert [line.split()[0] for line in talus("scenes").stdout.splitlines()] == SCENES
     assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper", "gas",
             "silo", "tank", "packing", "column-collapse", "wall", "shaker", "mixer", "floating-ball",
-            "pendulum", "crank", "clock", "nozzle", "nozzle-simple", "effusion", "blowdown", "chain", "trebuchet", "vehicle", "pyramid", "domino-spiral", "rubble"} <= set(SCENES)
+            "pendulum", "crank", "clock", "nozzle", "nozzle-simple", "effusion", "blowdown", "chain", "trebuchet", "vehicle", "pyramid", "domino-spiral", "dominoes", "bullet",
+            "rubble", "nut"} <= set(SCENES)
 
 
 @pytest.mark.parametrize("name", SCENES)

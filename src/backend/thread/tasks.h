@@ -8,8 +8,10 @@
 #define TL_TASKS(X)                                                                                \
   X(measure)                                                                                       \
   X(join)                                                                                          \
-  X(key) X(gather) X(touch) X(head) X(run) X(contact) X(class) X(bound) X(round) X(ellipsoid)      \
-      X(box) X(convex) X(place)
+  X(key)                                                                                           \
+  X(gather)                                                                                        \
+  X(touch) X(head) X(run) X(contact) X(class) X(bound) X(round) X(ellipsoid) X(box) X(convex)      \
+      X(place)
 
 typedef enum tl_task_kind {
 #define TL_TASK_ENUM(name) TL_TASK_##name,
