@@ -5,13 +5,11 @@
 #include "backend/thread/pairs.h"
 #include "backend/thread/spheres.h"
 
-#define TL_TASKS(X)                                                                                \
-  X(measure)                                                                                       \
-  X(join)                                                                                          \
-  X(key)                                                                                           \
-  X(gather)                                                                                        \
-  X(touch) X(head) X(run) X(contact) X(class) X(bound) X(round) X(ellipsoid) X(box) X(convex)      \
-      X(place)
+/* clang-format off */
+#define TL_TASKS(X) \
+  X(measure) X(join) X(key) X(gather) X(touch) X(head) X(run) X(contact) \
+  X(class) X(bound) X(round) X(ellipsoid) X(box) X(convex) X(place)
+/* clang-format on */
 
 typedef enum tl_task_kind {
 #define TL_TASK_ENUM(name) TL_TASK_##name,
