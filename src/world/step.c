@@ -378,6 +378,7 @@ static talus_status step_once(talus_world *world) {
                     .dt = model->dt,
                     .in = &world->state,
                     .out = &world->next_state,
+                    .lends_out = true,
                     .contacts_before = &world->contacts,
                     .contacts_after = &world->next,
                     .arena = &world->arena,

@@ -124,7 +124,7 @@ static talus_status take_parts(const tl_ccp *job, tl_ccp *fixing) {
 }
 
 talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected) {
-  const tl_system *system = job->system;
+  tl_system *system = job->system;
   uint8_t *deep;
   tl_ccp_body *room;
   *corrected = needs_correction(job);
