@@ -28,8 +28,9 @@ static way way_of(const tl_model *model, const tl_pair *pair) {
   const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
   if (tl_has_clump(a, b))
     return CLUMPS;
-  return a == TALUS_MESH && b == TALUS_MESH && model->narrow.tree != TALUS_TREE_FLAT ? MESHES
-                                                                                     : WHOLE;
+  const bool is_a = a == TALUS_MESH || a == TALUS_REVOLVED;
+  const bool is_b = b == TALUS_MESH || b == TALUS_REVOLVED;
+  return is_a && is_b && model->narrow.tree != TALUS_TREE_FLAT ? MESHES : WHOLE;
 }
 
 static bool is_of_parts(const tl_model *model, const tl_pair *pair) {

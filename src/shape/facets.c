@@ -64,6 +64,8 @@ void tl_facets_release(tl_shape *shape) {
 #define DROP(list, rows) drop(f->list, (rows) * sizeof *f->list);
   LISTS(DROP)
 #undef DROP
+  drop(f->own_points, 3 * (size_t)f->vertices * sizeof *f->own_points);
+  drop(f->own_triangles, 3 * (size_t)f->triangles * sizeof *f->own_triangles);
   drop(f, sizeof *f);
   shape->facets = NULL;
 }

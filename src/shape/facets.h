@@ -43,6 +43,8 @@ typedef struct tl_facets {
   uint32_t *vertex_start; /* vertex: of its triangles in vertex_triangle; vertices + 1 */
   uint32_t *vertex_triangle;
   uint8_t *vertex_kind;
+  double *own_points; /* of a revolved wall: the lists above belong to the surface; else NULL */
+  uint32_t *own_triangles;
 } tl_facets;
 
 /* From the shape's points and triangles; puts the triangles in the order of the tree. */
