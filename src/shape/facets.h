@@ -96,6 +96,10 @@ bool tl_vertex_looks(const tl_facets *f, uint32_t vertex, talus_dvec3 w, double 
 /* Whether nothing can touch an edge: two triangles that are a groove where bodies are. */
 bool tl_edge_is_concave(const tl_facets *f, uint32_t edge);
 
+/* Whether a feature is part of where the surface ends: an edge of one triangle alone, or a vertex
+ * of such an edge. */
+bool tl_feature_is_border(const tl_facets *f, uint32_t feature);
+
 /* A direction out of the surface at an edge or a vertex: the sum of the normals, by their angles
  * (Baerentzen and Aanaes 2005: its sign tells inside from outside). Not of unit length. */
 talus_dvec3 tl_edge_normal(const tl_facets *f, uint32_t edge);
