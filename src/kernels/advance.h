@@ -7,8 +7,8 @@
 
 #include "kernels/real.h"
 
-/* Until when room - rate t - bend t^2 / 2 >= 0, with bend >= 0: a bound from one moment. DBL_MAX:
- * for ever. */
+/* The time until which room - rate t - bend t^2 / 2 >= 0 holds, with bend >= 0: a bound from one
+ * moment. DBL_MAX: for ever. */
 TL_FN double tl_advance_from_one(double room, double rate, double bend) {
   if (!(room >= 0))
     return 0;

@@ -62,8 +62,8 @@ TL_FN bool tl_wall_has_inside(const tl_contained *c, int wall) {
 }
 
 /* The vector from the nearest place on a wall to the centre of a sphere, by the rule at the top.
- * Returns false where another wall stands between. *beyond: past a rim (or past an outer edge), so
- * that the vector is not square to the wall. */
+ * Returns false where another wall stands between. *beyond: the nearest place is on a rim or an
+ * outer edge, so that the vector is not at right angles to the wall. */
 TL_FN bool tl_wall_to_centre(const tl_contained *c, int wall, double to_centre[3], bool *beyond) {
   const int axis = wall >> 1;
   to_centre[axis] = c->centre[axis] - tl_wall_side(wall) * c->half[axis];
@@ -78,7 +78,8 @@ TL_FN bool tl_wall_to_centre(const tl_contained *c, int wall, double to_centre[3
     if (!tl_wall_is_open(c, neighbour)) {
       if (tl_wall_has_inside(c, neighbour))
         continue;
-      /* Outside the neighbour. Outside both, the common edge is nearest: the first wall has it. */
+      /* The centre is outside the neighbour. If it is outside both, their common edge is nearest,
+       * and belongs to the first wall. */
       if (tl_wall_has_inside(c, wall) || neighbour < wall)
         return false;
     }
@@ -115,7 +116,7 @@ TL_FN int tl_collide_sphere_container(double radius, talus_dvec3 position, const
                                       tl_point out[TL_CONTAINER_WALLS]) {
   const tl_contained c = tl_contained_make(tl_frame_to_local(frame, tl_dscale(position, -1)), half,
                                            open, tl_dvec3(radius, radius, radius));
-  /* Most spheres of a full tank are far from every wall. */
+  /* Most spheres of a full container are far from every wall. */
   const double reach = radius + margin;
   if (fabs(c.centre[0]) < half.x - reach && fabs(c.centre[1]) < half.y - reach &&
       fabs(c.centre[2]) < half.z - reach)

@@ -2,13 +2,16 @@
 
 #include "kernels/advance.h"
 #include "kernels/convex.h"
+#include "narrow/advance_parts.h"
 #include "narrow/clump.h"
 #include "narrow/posed_pairs.h"
+#include "shape/facets.h"
 
 #include <float.h>
 #include <math.h>
 
-#define TRIES 8 /* lengths of an interval that are tried before the next look */
+#define TRIES  8  /* lengths of an interval that are tried before the next look */
+#define CHASES 64 /* times that parts are followed again after a pair has touched */
 
 /* How the motion of a pair is bounded. */
 typedef enum bound {
@@ -62,11 +65,14 @@ static bool is_convex(const tl_shape *shape) {
   return !tl_kind_is_wall(shape->kind) && shape->kind != TALUS_CLUMP && shape->kind != TALUS_MESH;
 }
 
+/* A flat wall meets a mesh as it would meet the hull of it. */
 static bound bound_of(const tl_advance *pair) {
   const tl_shape *a = pair->a.shape, *b = pair->b.shape;
   const bool wall_a = is_flat_wall(&pair->a), wall_b = is_flat_wall(&pair->b);
   if ((is_of_spheres(a) || wall_a) && (is_of_spheres(b) || wall_b))
     return BY_SPHERES;
+  if ((a->kind == TALUS_MESH && wall_b) || (b->kind == TALUS_MESH && wall_a))
+    return BY_SUPPORT;
   return (is_convex(a) || wall_a) && (is_convex(b) || wall_b) ? BY_SUPPORT : BY_SPEED;
 }
 
@@ -203,6 +209,13 @@ static void look(const job *j, double t, double margin, view *v) {
 static double farthest(const tl_mover *m, double t, talus_dvec3 n) {
   const tl_posed p = pose_at(m, t);
   tl_convex c;
+  if (m->shape->kind == TALUS_MESH) {
+    const tl_frame frame = tl_frame_from_quat(p.rotation);
+    const talus_dvec3 local = tl_frame_to_local(&frame, n);
+    double range[2];
+    tl_facets_range(m->shape->facets, (double[3]){local.x, local.y, local.z}, range);
+    return tl_ddot(n, p.position) + range[1] * (double)m->scale;
+  }
   tl_posed_convex(&p, &c);
   return tl_ddot(n, tl_convex_support(&c, n)) + c.rounding;
 }
@@ -268,6 +281,40 @@ static bool is_supported(const tl_advance *pair) {
   return tl_narrow_capacity(pair->a.shape->kind, pair->b.shape->kind) > 0;
 }
 
+/* By surfaces alone, from r->time on: whether they stay apart to the end. */
+static bool follow_parts(const tl_advance *pair, tl_advanced *r) {
+  const tl_parts_advanced p = tl_advance_parts(pair, r->time);
+  r->looks += p.looks;
+  r->time = p.time;
+  if (p.least < r->least)
+    r->least = p.least, r->least_at = p.least_at;
+  if (pair->floor >= 0) {
+    r->gap = fmax(p.least, 0);
+    r->is_lost = p.is_lost;
+  }
+  return p.is_clear;
+}
+
+/* One look, and as far as it reaches; true: that is the end. */
+static bool go_on(const tl_advance *pair, const job *j, tl_advanced *r, double *gap) {
+  const double left = pair->h - r->time;
+  view v;
+  look(j, r->time, pair->floor + motion_from(j, r->time, left), &v);
+  r->gap = *gap = v.gap;
+  if (v.gap < r->least)
+    r->least = v.gap, r->least_at = r->time;
+  if (v.gap < pair->floor)
+    return true;
+  const double length = time_from(&v, left);
+  if (!pair->goes_on && length < left && motion_from(j, r->time, length) < pair->fine) {
+    r->is_clear = motion_from(j, r->time, left) < 2 * pair->fine;
+    return true;
+  }
+  /* By at least the last bit of the time. */
+  r->time = length >= left ? pair->h : fmax(r->time + length, nextafter(r->time, DBL_MAX));
+  return false;
+}
+
 tl_advanced tl_advance_pair(const tl_advance *pair) {
   tl_advanced r = {.least = DBL_MAX};
   if (!is_supported(pair) || !(pair->h > 0)) {
@@ -275,26 +322,21 @@ tl_advanced tl_advance_pair(const tl_advance *pair) {
     return r;
   }
   const job j = job_of(pair);
-  view v;
+  const bool has_parts = tl_advance_has_parts(pair);
+  double gap = DBL_MAX; /* at the look before */
+  int chases = 0;
   while (r.time < pair->h) {
-    const double left = pair->h - r.time;
-    if (r.looks++ == TL_ADVANCE_MOST) {
+    if (has_parts && gap > 4 * pair->fine && chases++ < CHASES) {
+      r.is_clear = follow_parts(pair, &r);
+      if (r.is_clear || pair->floor >= 0)
+        return r;
+    }
+    if (r.looks++ >= TL_ADVANCE_MOST) {
       r.is_lost = true;
       return r;
     }
-    look(&j, r.time, pair->floor + motion_from(&j, r.time, left), &v);
-    r.gap = v.gap;
-    if (v.gap < r.least)
-      r.least = v.gap, r.least_at = r.time;
-    if (v.gap < pair->floor)
+    if (go_on(pair, &j, &r, &gap))
       return r;
-    const double length = time_from(&v, left);
-    if (!pair->goes_on && length < left && motion_from(&j, r.time, length) < pair->fine) {
-      r.is_clear = motion_from(&j, r.time, left) < 2 * pair->fine;
-      return r;
-    }
-    /* By at least the last bit of the time. */
-    r.time = length >= left ? pair->h : fmax(r.time + length, nextafter(r.time, DBL_MAX));
   }
   r.is_clear = true;
   return r;
@@ -303,6 +345,11 @@ tl_advanced tl_advance_pair(const tl_advance *pair) {
 double tl_advance_gap(const tl_advance *pair, double t, double margin) {
   if (!is_supported(pair))
     return DBL_MAX;
+  if (margin > 0 && tl_advance_has_parts(pair)) {
+    const double apart = tl_advance_parts_gap(pair, t, margin);
+    if (apart > 0)
+      return apart;
+  }
   const job j = job_of(pair);
   view v;
   look(&j, t, margin, &v);

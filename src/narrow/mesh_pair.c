@@ -121,7 +121,8 @@ static bool meet_vertex(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32
     if (looks(own, vertex, tl_dscale(away, -1)))
       add_vertex(pair, is_a, vertex, near[i].feature, x, away,
                  near[i].inside ? -distance : distance, points);
-    else if (other->f->two_sided && looks(own, vertex, away)) /* it went through the sheet */
+    else if (other->f->two_sided && !tl_feature_is_border(other->f, near[i].feature) &&
+             looks(own, vertex, away)) /* it went through the sheet, and not past its end */
       add_vertex(pair, is_a, vertex, near[i].feature, x, tl_dscale(away, -1), -distance, points);
   }
   return count > 0 && near[0].inside &&
