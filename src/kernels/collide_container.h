@@ -61,6 +61,16 @@ TL_FN bool tl_wall_has_inside(const tl_contained *c, int wall) {
   return tl_wall_depth(c, wall) > -c->behind[wall >> 1];
 }
 
+/* The side of a wall that the body touches: its unit normal `away` from the wall (world axes; frame
+ * of the container), and the distance s of the body's centre along it. */
+TL_FN void tl_wall_touched_side(const tl_contained *c, const tl_frame *frame, int wall,
+                                talus_dvec3 *away, double *s) {
+  const bool inside = tl_wall_has_inside(c, wall);
+  const double depth = tl_wall_depth(c, wall), side = tl_wall_side(wall);
+  *away = tl_dscale(tl_frame_axis(frame, wall >> 1), inside ? -side : side);
+  *s = inside ? depth : -depth;
+}
+
 /* The vector from the nearest place on a wall to the centre of a sphere, by the rule at the top.
  * Returns false where another wall stands between. *beyond: the nearest place is on a rim or an
  * outer edge, so that the vector is not at right angles to the wall. */
@@ -171,12 +181,12 @@ TL_FN int tl_collide_box_container(const tl_frame *box_frame, talus_dvec3 box_ha
   for (int wall = 0; wall < TL_CONTAINER_WALLS; ++wall) {
     if (tl_wall_is_open(&c, wall))
       continue;
-    const bool inside = tl_wall_has_inside(&c, wall);
-    const double towards = inside ? -tl_wall_side(wall) : tl_wall_side(wall);
-    const double s = inside ? tl_wall_depth(&c, wall) : -tl_wall_depth(&c, wall);
-    count += tl_collide_box_half_space(
-        box_frame, box_half, tl_dscale(tl_frame_axis(frame, wall >> 1), towards), s,
-        tl_wall_vertices(&c, wall, vertex), margin, (uint32_t)wall, out + count);
+    talus_dvec3 away;
+    double s;
+    tl_wall_touched_side(&c, frame, wall, &away, &s);
+    count +=
+        tl_collide_box_half_space(box_frame, box_half, away, s, tl_wall_vertices(&c, wall, vertex),
+                                  margin, (uint32_t)wall, out + count);
   }
   return count;
 }

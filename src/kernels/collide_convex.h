@@ -93,13 +93,13 @@ TL_BIG_FN int tl_collide_convex_container(const tl_convex *body, talus_dvec3 pos
   for (int wall = 0; wall < TL_CONTAINER_WALLS; ++wall) {
     if (tl_wall_is_open(&c, wall))
       continue;
-    const bool inside = tl_wall_has_inside(&c, wall);
-    const double towards = inside ? -tl_wall_side(wall) : tl_wall_side(wall);
-    const double s = inside ? tl_wall_depth(&c, wall) : -tl_wall_depth(&c, wall);
+    talus_dvec3 away;
+    double s;
+    tl_wall_touched_side(&c, frame, wall, &away, &s);
     tl_wall here;
     here.contained = &c, here.frame = frame, here.number = wall;
-    count += tl_collide_convex_half_space(body, tl_dscale(tl_frame_axis(frame, wall >> 1), towards),
-                                          s, margin, &here, (uint32_t)wall, out + count);
+    count +=
+        tl_collide_convex_half_space(body, away, s, margin, &here, (uint32_t)wall, out + count);
   }
   return count;
 }
