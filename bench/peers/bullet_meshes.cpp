@@ -34,10 +34,10 @@ int main(int argc, char **argv) {
   btTransform at;
   at.setIdentity();
   a.setWorldTransform(at);
-  at.setRotation(btQuaternion(
-                     static_cast<btScalar>(m.rotation[1]), static_cast<btScalar>(m.rotation[2]),
-                     static_cast<btScalar>(m.rotation[3]), static_cast<btScalar>(m.rotation[0]))
-                     .normalized());
+  at.setRotation(
+      btQuaternion(static_cast<btScalar>(m.rotation[1]), static_cast<btScalar>(m.rotation[2]),
+                   static_cast<btScalar>(m.rotation[3]), static_cast<btScalar>(m.rotation[0]))
+          .normalized());
   at.setOrigin(btVector3(static_cast<btScalar>(m.position[0]), static_cast<btScalar>(m.position[1]),
                          static_cast<btScalar>(m.position[2])));
   b.setWorldTransform(at);
@@ -53,9 +53,9 @@ int main(int argc, char **argv) {
     gap = 0;
     for (int k = 0; k < dispatcher.getNumManifolds(); ++k)
       for (int c = 0; c < dispatcher.getManifoldByIndexInternal(k)->getNumContacts(); ++c, ++found)
-        gap = std::min(gap, static_cast<double>(dispatcher.getManifoldByIndexInternal(k)
-                                                    ->getContactPoint(c)
-                                                    .getDistance()));
+        gap = std::min(
+            gap, static_cast<double>(
+                     dispatcher.getManifoldByIndexInternal(k)->getContactPoint(c).getDistance()));
   }
   peer_print_meshes("gimpact-contacts", &m, found, best, gap);
   world.removeCollisionObject(&a);

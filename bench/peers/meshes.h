@@ -1,10 +1,10 @@
-/* What the peers of `talus bench triangles` share: a mesh and poses of two bodies of it in, one line
- * per method out:
+/* What the peers of `talus bench triangles` share: a mesh and poses of two bodies of it in, one
+ * line per method out:
  *
  *   METHOD triangles N found K us T gap G
  *
- * FILE: little-endian uint64 vertices and triangles, three doubles for each vertex, three uint32 for
- * each triangle, then quaternion (w first) and position of the second body; the first is at the
+ * FILE: little-endian uint64 vertices and triangles, three doubles for each vertex, three uint32
+ * for each triangle, then quaternion (w first) and position of the second body; the first is at the
  * origin. K: contacts, or 1 for a distance; T: CPU time of one query, the least of all repeats; G:
  * the distance, or the deepest contact as a negative gap. */
 #ifndef BENCH_MESHES_H

@@ -31,6 +31,7 @@ typedef struct tl_facets {
   uint32_t vertices, triangles, edges, facets;
   double extent;   /* of the box about it, the longest side */
   double longest;  /* side of a triangle */
+  double far;      /* largest coordinate of a vertex, whatever its sign */
   bool two_sided;  /* felt from both sides: no inside */
   double rounding; /* m: a ball of this radius runs over the surface */
 
