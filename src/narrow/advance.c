@@ -30,10 +30,14 @@ typedef struct job {
   talus_dvec3 pull;        /* m/s2: acceleration of b from a */
 } job;
 
+/* What a plane turns with. */
+typedef enum holder { STILL, WITH_A, WITH_B } holder;
+
 /* A plane between the bodies, at the time of the look. */
 typedef struct plane {
   talus_dvec3 normal; /* unit, from a to b */
-  double behind;      /* m along the normal, from the begin of a: surface of the wall b */
+  double behind;      /* m along the normal, from the begin of a: surface of the wall */
+  holder with;
 } plane;
 
 /* What is seen at one moment. */
@@ -150,6 +154,20 @@ static double sphere_time(const view *v, const tl_point *p, talus_dvec3 n) {
   return tl_advance_from_one((double)p->gap - j->floor, rate, bend);
 }
 
+/* Each wall once: all of its points have its normal. */
+static void take_plane(view *v, talus_dvec3 n, double middle, double gap) {
+  const bool is_b = tl_kind_is_wall(v->job->pair->b.shape->kind);
+  const double behind = is_b ? middle + 0.5 * gap : middle - 0.5 * gap;
+  for (int i = 0; i < v->count; ++i)
+    if (tl_ddot(v->planes[i].normal, n) > 1 - 1e-15) {
+      v->planes[i].behind =
+          is_b ? fmin(v->planes[i].behind, behind) : fmax(v->planes[i].behind, behind);
+      return;
+    }
+  if (v->count < TL_NARROW_MAX_POINTS)
+    v->planes[v->count++] = (plane){.normal = n, .behind = behind};
+}
+
 static void take_points(view *v, const tl_point *points, int count) {
   for (int i = 0; i < count; ++i) {
     const tl_point *p = &points[i];
@@ -159,8 +177,8 @@ static void take_points(view *v, const tl_point *points, int count) {
       v->gap = gap, v->normal = n;
     if (v->job->bound == BY_SPHERES)
       v->safe = fmin(v->safe, sphere_time(v, p, n));
-    if (v->job->bound == BY_SUPPORT && v->count < TL_NARROW_MAX_POINTS)
-      v->planes[v->count++] = (plane){n, tl_ddot(n, tl_dadd(v->origin, p->point)) + 0.5 * gap};
+    if (v->job->bound == BY_SUPPORT)
+      take_plane(v, n, tl_ddot(n, tl_dadd(v->origin, p->point)), gap);
   }
 }
 
@@ -220,28 +238,50 @@ static double farthest(const tl_mover *m, double t, talus_dvec3 n) {
   return tl_ddot(n, tl_convex_support(&c, n)) + c.rounding;
 }
 
+/* The normal of a plane at the time t. */
+static talus_dvec3 normal_at(const view *v, const plane *p, double t) {
+  const tl_advance *pair = v->job->pair;
+  if (p->with == STILL || t == v->t)
+    return p->normal;
+  const talus_dvec3 spin = p->with == WITH_A ? pair->a.path.spin : pair->b.path.spin;
+  return tl_dquat_rotate(tl_dquat_turn(spin, t - v->t), p->normal);
+}
+
 /* Between the bodies along the plane's normal, at the time t. */
 static double separation(const view *v, const plane *p, double t) {
   const tl_advance *pair = v->job->pair;
-  const talus_dvec3 back = tl_dscale(p->normal, -1);
+  const talus_dvec3 n = normal_at(v, p, t), back = tl_dscale(n, -1);
   const bool wall_a = tl_kind_is_wall(pair->a.shape->kind);
   const bool wall_b = tl_kind_is_wall(pair->b.shape->kind);
   if (!wall_a && !wall_b)
-    return -farthest(&pair->b, t, back) - farthest(&pair->a, t, p->normal);
+    return -farthest(&pair->b, t, back) - farthest(&pair->a, t, n);
   const tl_path *wall = wall_b ? &pair->b.path : &pair->a.path;
   const talus_dvec3 moved = tl_dsub(tl_path_position(wall, t), tl_path_position(wall, v->t));
-  const double behind = p->behind + tl_ddot(p->normal, moved);
-  return wall_b ? behind - farthest(&pair->a, t, p->normal) : -farthest(&pair->b, t, back) - behind;
+  const double behind = p->behind + tl_ddot(n, moved);
+  return wall_b ? behind - farthest(&pair->a, t, n) : -farthest(&pair->b, t, back) - behind;
+}
+
+/* Of a plane: how much the rate of the separation along its normal can change within `length`. */
+static double bend_of(const view *v, const plane *p, double length) {
+  const job *j = v->job;
+  const tl_advance *pair = j->pair;
+  if (p->with == STILL)
+    return bend_along(j, p->normal);
+  const double pull = tl_dlength(j->pull), rate = tl_dlength(closing_at(j, v->t)) + length * pull;
+  const talus_dvec3 a = pair->a.path.spin, b = pair->b.path.spin;
+  return p->with == WITH_A
+             ? tl_advance_bend_with(a, b, radius_of(&pair->b), v->b.position, rate, pull, length)
+             : tl_advance_bend_with(b, a, radius_of(&pair->a), v->b.position, rate, pull, length);
 }
 
 /* How long a plane is proven to part the bodies, at most `length`. */
 static double plane_time(const view *v, const plane *p, double length) {
-  const double floor = v->job->floor, bend = bend_along(v->job, p->normal);
+  const double floor = v->job->floor;
   const double room = separation(v, p, v->t) - floor;
   double best = 0;
-  for (int i = 0; i < TRIES && best < length; ++i) {
-    const double t =
-        tl_advance_from_two(room, separation(v, p, v->t + length) - floor, bend, length);
+  for (int i = 0; i < TRIES && best < length && room >= 0; ++i) {
+    const double t = tl_advance_from_two(room, separation(v, p, v->t + length) - floor,
+                                         bend_of(v, p, length), length);
     best = fmax(best, t);
     if (t >= 0.25 * length) /* a shorter interval would hardly be better */
       break;
@@ -250,14 +290,25 @@ static double plane_time(const view *v, const plane *p, double length) {
   return best;
 }
 
+/* Where a face turns, a plane that turns with it parts the bodies for longer than one that does
+ * not. */
+static double turning_time(const view *v, double length) {
+  const plane still = {.normal = v->normal};
+  double best = plane_time(v, &still, length);
+  for (int with = WITH_A; with <= WITH_B && best < length; ++with) {
+    const plane p = {.normal = v->normal, .with = (holder)with};
+    if (turns(with == WITH_A ? &v->job->pair->a : &v->job->pair->b))
+      best = fmax(best, plane_time(v, &p, length));
+  }
+  return best;
+}
+
 static double support_time(view *v, double length) {
   const tl_advance *pair = v->job->pair;
   const bool has_wall =
       tl_kind_is_wall(pair->a.shape->kind) || tl_kind_is_wall(pair->b.shape->kind);
-  if (!has_wall) { /* one plane is enough */
-    const plane p = {.normal = v->normal};
-    return plane_time(v, &p, length);
-  }
+  if (!has_wall) /* one plane is enough */
+    return turning_time(v, length);
   for (int i = 0; i < v->count && length > 0; ++i)
     length = plane_time(v, &v->planes[i], length);
   return length;

@@ -412,28 +412,56 @@ typedef struct chase {
   double t; /* s: where they are */
   stance at_a, at_b;
   talus_dvec3 n;
+  const side *with; /* that the plane between them turns with; NULL: none */
 } chase;
 
 /* Along the normal of the chase, at the time t, less what is proven. */
 static double room_at(const search *w, const chase *c, double t) {
-  const stance a = t == w->until ? w->a.end : stance_at(&w->a, t);
-  const stance b = t == w->until ? w->b.end : stance_at(&w->b, t);
-  return -farthest(c->b, &b, tl_dscale(c->n, -1)) - farthest(c->a, &a, c->n) - w->proof;
+  const bool is_end = t == w->until, is_now = t == c->t;
+  const stance a = is_now ? c->at_a : is_end ? w->a.end : stance_at(&w->a, t);
+  const stance b = is_now ? c->at_b : is_end ? w->b.end : stance_at(&w->b, t);
+  const talus_dvec3 n = c->with && !is_now
+                            ? tl_dquat_rotate(tl_dquat_turn(c->with->m->path.spin, t - c->t), c->n)
+                            : c->n;
+  return -farthest(c->b, &b, tl_dscale(n, -1)) - farthest(c->a, &a, n) - w->proof;
+}
+
+static double bend_within(const search *w, const chase *c, double length) {
+  if (!c->with)
+    return bend_of(w, c->a->arm, c->b->arm, c->n);
+  const double pull = tl_dlength(pull_of(w));
+  const double rate = tl_dlength(closing_at(w, c->t)) + length * pull;
+  const talus_dvec3 u = tl_dsub(c->at_b.at, c->at_a.at), a = w->a.m->path.spin,
+                    b = w->b.m->path.spin;
+  return c->with == &w->a ? tl_advance_bend_with(a, b, c->b->arm, u, rate, pull, length)
+                          : tl_advance_bend_with(b, a, c->a->arm, u, rate, pull, length);
 }
 
 /* How long the plane between the parts is proven to part them; at most until the end. */
 static double plane_time(const search *w, const chase *c) {
-  const double left = w->until - c->t, bend = bend_of(w, c->a->arm, c->b->arm, c->n);
-  const double room =
-      -farthest(c->b, &c->at_b, tl_dscale(c->n, -1)) - farthest(c->a, &c->at_a, c->n) - w->proof;
+  const double left = w->until - c->t, room = room_at(w, c, c->t);
   double best = 0, length = left;
-  for (int i = 0; i < TRIES && best < length; ++i) {
+  for (int i = 0; i < TRIES && best < length && room >= 0; ++i) {
     const double end = length == left ? w->until : c->t + length;
-    const double t = tl_advance_from_two(room, room_at(w, c, end), bend, length);
+    const double t =
+        tl_advance_from_two(room, room_at(w, c, end), bend_within(w, c, length), length);
     best = fmax(best, t);
     if (t >= 0.25 * length)
       break;
     length = fmax(2 * best, length / 16);
+  }
+  return best;
+}
+
+/* The same by the best of three planes: one that stays as it is, and those that turn. */
+static double parting_time(const search *w, chase *c) {
+  const side *holders[] = {NULL, &w->a, &w->b};
+  const double left = w->until - c->t;
+  double best = 0;
+  for (int i = 0; i < 3 && best < left; ++i) {
+    c->with = holders[i];
+    if (!c->with || c->with->bend > 0)
+      best = fmax(best, plane_time(w, c));
   }
   return best;
 }
@@ -460,7 +488,7 @@ static void follow(search *w, const part *a, const part *b) {
     const double left = w->until - c.t;
     const double speed = motion(w, a->arm, b->arm, c.t, 1), pull = tl_dlength(pull_of(w));
     const double by_speed = tl_advance_from_one(d - w->proof, speed, pull);
-    const double length = by_speed >= left ? left : fmax(plane_time(w, &c), by_speed);
+    const double length = by_speed >= left ? left : fmax(parting_time(w, &c), by_speed);
     if (length >= left) {
       remember(w, c.n);
       return;
