@@ -9,6 +9,11 @@
 
 typedef enum way { WHOLE, MESHES, CLUMPS, WAYS } way;
 
+static bool is_periodic(const tl_model *model) {
+  const talus_domain_def *d = &model->domain;
+  return d->enabled && (d->periodic[0] || d->periodic[1] || d->periodic[2]);
+}
+
 typedef struct batch {
   const tl_narrow_scope *scope;
   tl_parts_pair **list[WAYS];
@@ -23,13 +28,21 @@ static bool has_parts(const tl_model *model) {
   return false;
 }
 
-static way way_of(const tl_model *model, const tl_pair *pair) {
+static way way_of(const tl_narrow_scope *scope, const tl_pair *pair) {
+  const tl_model *model = scope->model;
   const talus_shape_kind a = tl_body_shape(model, pair->a)->kind;
   const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
   if (tl_has_clump(a, b))
     return CLUMPS;
-  return a == TALUS_MESH && b == TALUS_MESH && model->narrow.tree != TALUS_TREE_FLAT ? MESHES
-                                                                                     : WHOLE;
+  const bool is_a = a == TALUS_MESH || a == TALUS_REVOLVED;
+  const bool is_b = b == TALUS_MESH || b == TALUS_REVOLVED;
+  if (!is_a || !is_b || model->narrow.tree == TALUS_TREE_FLAT)
+    return WHOLE;
+  if (is_periodic(model)) {
+    const tl_ordered o = tl_order_pair(scope, pair);
+    return tl_parts_has_images(model, &o) ? WHOLE : MESHES;
+  }
+  return MESHES;
 }
 
 static bool is_of_parts(const tl_model *model, const tl_pair *pair) {
@@ -56,8 +69,10 @@ static void find_whole(void *context, size_t begin, size_t end) {
     if (tl_cancel_look(job->scope->crowd->cancel))
       continue;
     const tl_ordered o = tl_order_pair(job->scope, &p->pair);
-    const int count = tl_narrow_table[o.first.shape->kind][o.second.shape->kind](
-        &o.first, &o.second, o.margin, points);
+    const int count = tl_parts_has_images(job->scope->model, &o)
+                          ? tl_parts_images(job->scope->model, &o, points)
+                          : tl_narrow_table[o.first.shape->kind][o.second.shape->kind](
+                                &o.first, &o.second, o.margin, points);
     if (o.swapped)
       tl_narrow_swap(points, count);
     for (int k = 0; k < count; ++k)
@@ -92,7 +107,7 @@ static talus_status search(const tl_narrow_scope *scope, tl_parts_pair *pairs, s
   for (int k = 0; k < WAYS; ++k)
     TL_TAKE(arena, n, &job.list[k]);
   for (size_t i = 0; i < n; ++i) {
-    const way w = way_of(scope->model, &pairs[i].pair);
+    const way w = way_of(scope, &pairs[i].pair);
     job.list[w][job.count[w]++] = &pairs[i];
   }
   TL_GO_ON(scope->crowd->cancel);

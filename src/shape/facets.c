@@ -64,6 +64,8 @@ void tl_facets_release(tl_shape *shape) {
 #define DROP(list, rows) drop(f->list, (rows) * sizeof *f->list);
   LISTS(DROP)
 #undef DROP
+  drop(f->own_points, 3 * (size_t)f->vertices * sizeof *f->own_points);
+  drop(f->own_triangles, 3 * (size_t)f->triangles * sizeof *f->own_triangles);
   drop(f, sizeof *f);
   shape->facets = NULL;
 }
@@ -367,6 +369,13 @@ static double extent_of(const tl_shape *shape) {
   return most;
 }
 
+static double farthest_of(const tl_facets *f) {
+  double far = 0;
+  for (size_t i = 0; i < 3 * (size_t)f->vertices; ++i)
+    far = fmax(far, fabs(f->points[i]));
+  return far;
+}
+
 static double longest_of(const tl_facets *f) {
   double most = 0;
   for (size_t i = 0; i < 3 * (size_t)f->triangles; ++i) {
@@ -401,6 +410,7 @@ talus_status tl_facets_make(tl_shape *shape) {
   f->vertices = shape->point_count, f->triangles = shape->face_count;
   f->extent = extent_of(shape);
   f->longest = longest_of(f);
+  f->far = farthest_of(f);
   f->two_sided = shape->open == TALUS_SIDES_BOTH;
   f->rounding = shape->size[1] + 0.5 * shape->size[0];
   builder b = {.f = f,

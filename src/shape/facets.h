@@ -31,6 +31,7 @@ typedef struct tl_facets {
   uint32_t vertices, triangles, edges, facets;
   double extent;   /* of the box about it, the longest side */
   double longest;  /* side of a triangle */
+  double far;      /* largest coordinate of a vertex, whatever its sign */
   bool two_sided;  /* felt from both sides: no inside */
   double rounding; /* m: a ball of this radius runs over the surface */
 
@@ -44,6 +45,8 @@ typedef struct tl_facets {
   uint32_t *vertex_start; /* vertex: of its triangles in vertex_triangle; vertices + 1 */
   uint32_t *vertex_triangle;
   uint8_t *vertex_kind;
+  double *own_points; /* of a revolved wall: the lists above belong to the surface; else NULL */
+  uint32_t *own_triangles;
 } tl_facets;
 
 /* Makes the facets from the shape's points and triangles; sorts the triangles in the order of the
@@ -95,6 +98,10 @@ bool tl_vertex_looks(const tl_facets *f, uint32_t vertex, talus_dvec3 w, double 
 
 /* Whether nothing can touch an edge: its two triangles form a groove on the side of the bodies. */
 bool tl_edge_is_concave(const tl_facets *f, uint32_t edge);
+
+/* Whether a feature is part of where the surface ends: an edge of one triangle alone, or a vertex
+ * of such an edge. */
+bool tl_feature_is_border(const tl_facets *f, uint32_t feature);
 
 /* A direction out of the surface at an edge or a vertex: the sum of the normals, by their angles
  * (Baerentzen and Aanaes 2005: its sign tells inside from outside). Not of unit length. */

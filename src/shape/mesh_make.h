@@ -23,6 +23,12 @@ talus_status tl_mesh_make_plate(double x, double y, size_t triangles, tl_mesh *m
 talus_status tl_mesh_make_torus(double radius, double tube, size_t triangles, tl_mesh *mesh);
 talus_status tl_mesh_make_cylinder(double radius, double length, size_t triangles, tl_mesh *mesh);
 
+/* Open: the wall of a cone without its tip, and a helical sheet about z that turns to the right. */
+talus_status tl_mesh_make_funnel(double upper, double lower, double height, size_t triangles,
+                                 tl_mesh *mesh);
+talus_status tl_mesh_make_screw(double radius, double pitch, double length, double inner,
+                                size_t triangles, tl_mesh *mesh);
+
 /* A rod with an ISO metric thread of 60 degrees, and a hexagonal nut whose thread is the rod's,
  * wider by `clearance`; axis z, from 0 to length. Edges of the thread are edges of the mesh. */
 typedef struct tl_mesh_thread {

@@ -134,5 +134,5 @@ talus_status tl_revolved_make(const char *who, const talus_shape_def *def, tl_sh
     most =
         fmax(most, sqrt(profile[2 * i] * profile[2 * i] + profile[2 * i + 1] * profile[2 * i + 1]));
   shape->radius = TL_R(most * (1 + 2 * (double)TL_REAL_EPS));
-  return TALUS_OK;
+  return tl_revolved_facets(shape);
 }
