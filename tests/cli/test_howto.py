@@ -178,4 +178,4 @@ def test_every_solver_that_is_advised_is_one(tmp_path):
         checked = subprocess.run([TALUS, "check", "packing.yaml", "--set", f"solve={solve}", "--set", "step.dt=1e-4"], cwd=tmp_path, text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert checked.returncode == 0, solve + checked.stdout
-    assert len(advised) == 6
+    assert len(advised) == 8
