@@ -39,7 +39,7 @@ typedef struct join_job {
   size_t first;                               /* contact of `after` */
   talus_real ratio;                           /* of the lengths of the two steps */
   bool by_place;                              /* whether a place may have another key */
-  bool has_meshes;                            /* whether some shape is one */
+  bool has_meshes;                            /* whether some shape is one, or may be seen as one */
   bool contacts;                              /* whether records of every contact are carried */
 #define LAYS(array, type, FIELDS) bool array; /* whether these are */
   TL_CONTACT_RECORDS(LAYS)
@@ -55,9 +55,17 @@ static int compare(const tl_contact *x, const tl_contact *y) {
 /* On a mesh a body passes from feature to feature: what was at one is at the next. */
 #define TURN 0.98480775301220806 /* cosine of 10 degrees */
 
+/* Whether a body of this kind touches a revolved wall by its triangles (narrow/table.c). */
+static bool meets_triangles(talus_shape_kind kind) {
+  return kind == TALUS_ELLIPSOID || kind == TALUS_CYLINDER || kind == TALUS_CONE ||
+         kind == TALUS_SUPERELLIPSOID;
+}
+
 static bool has_mesh(const tl_model *model, const tl_contact *c) {
-  return tl_body_shape(model, c->a)->kind == TALUS_MESH ||
-         tl_body_shape(model, c->b)->kind == TALUS_MESH;
+  const talus_shape_kind a = tl_body_shape(model, c->a)->kind;
+  const talus_shape_kind b = tl_body_shape(model, c->b)->kind;
+  return a == TALUS_MESH || b == TALUS_MESH || (a == TALUS_REVOLVED && meets_triangles(b)) ||
+         (b == TALUS_REVOLVED && meets_triangles(a));
 }
 
 /* The contacts of c's pair: c is number i of the set. */
@@ -253,7 +261,8 @@ static void join_range(void *context, size_t begin, size_t end) {
 static void join_all(const tl_model *model, join_job *job) {
   job->model = model;
   for (size_t i = 0; i < model->shapes.count && !job->has_meshes; ++i)
-    job->has_meshes = model->shapes.data[i].kind == TALUS_MESH;
+    job->has_meshes =
+        model->shapes.data[i].kind == TALUS_MESH || model->shapes.data[i].kind == TALUS_REVOLVED;
   job->ratio = tl_step_ratio(job->before->dt, job->after->dt);
   tl_for(&model->par, job->after->count - job->first, 1024, join_range, job);
 }

@@ -23,6 +23,7 @@ typedef struct tl_crowd {
   double dt;          /* the step's length as the stepper means it; t1 - t0 up to rounding */
   const tl_state *in; /* at t0 */
   tl_state *out;      /* at t1; may be `in` itself where a stage says so */
+  bool lends_out;     /* rows of `out` may hold scratch of a solver until bodies move */
   const struct tl_contacts *contacts_before; /* of the last step */
   struct tl_contacts *contacts_after;        /* of this one */
   const struct tl_joints *joints;            /* as the last step left them; may be NULL: none */

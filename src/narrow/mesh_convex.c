@@ -150,6 +150,23 @@ static tl_frame frame_along(talus_dvec3 z) {
   return (tl_frame){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
 }
 
+/* The rim of a revolved wall is touched from behind too, as exact contacts do it. */
+static bool is_rim(const tl_facets *f, uint32_t edge) {
+  return f->own_points && f->edge_start[edge + 1] - f->edge_start[edge] == 1;
+}
+
+static bool is_of_rim(const tl_facets *f, uint32_t vertex) {
+  for (uint32_t i = f->vertex_start[vertex]; f->own_points && i < f->vertex_start[vertex + 1]; ++i)
+    for (uint32_t k = 0; k < 3; ++k) {
+      const uint32_t edge = f->triangle_edge[3 * (size_t)f->vertex_triangle[i] + k];
+      if (edge != TL_NONE && is_rim(f, edge) &&
+          (f->edge_vertex[2 * (size_t)edge] == vertex ||
+           f->edge_vertex[2 * (size_t)edge + 1] == vertex))
+        return true;
+    }
+  return false;
+}
+
 /* Where on the edge a point is says what it belongs to; its key, or TL_NONE where the direction is
  * not in the cone. along: -1 ... 1 */
 static uint32_t edge_key(const tl_facets *f, uint32_t edge, double along, talus_dvec3 w,
@@ -157,12 +174,13 @@ static uint32_t edge_key(const tl_facets *f, uint32_t edge, double along, talus_
   const bool is_end = fabs(along) > 1 - 1e-9;
   const uint32_t vertex = f->edge_vertex[2 * (size_t)edge + (along > 0)];
   if (is_end && f->vertex_kind[vertex] == TL_VERTEX_SHARP) {
-    const bool looks = tl_vertex_looks(f, vertex, w, slack) &&
-                       (f->two_sided || tl_ddot(w, tl_vertex_normal(f, vertex)) >= 0);
+    const bool looks =
+        tl_vertex_looks(f, vertex, w, slack) &&
+        (f->two_sided || tl_ddot(w, tl_vertex_normal(f, vertex)) >= 0 || is_of_rim(f, vertex));
     return looks ? vertex : TL_NONE;
   }
   const bool looks = tl_edge_looks(f, edge, w, slack) &&
-                     (f->two_sided || tl_ddot(w, tl_edge_normal(f, edge)) >= 0);
+                     (f->two_sided || tl_ddot(w, tl_edge_normal(f, edge)) >= 0 || is_rim(f, edge));
   return looks ? tl_key_of_edge(f, edge) : TL_NONE;
 }
 

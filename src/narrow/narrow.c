@@ -14,7 +14,6 @@
 #include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
 #include "narrow/parts.h"
-#include "narrow/revolved.h"
 #include "narrow/spheres.h"
 #include "narrow/swept.h"
 #include "shape/shape.h"
@@ -380,14 +379,6 @@ static void append_blocks(void *context, size_t begin, size_t end) {
 static talus_status refuse(const tl_model *model, const tl_pair *pair) {
   const char *a = tl_shape_kind_name(tl_body_shape(model, pair->a)->kind);
   const char *b = tl_shape_kind_name(tl_body_shape(model, pair->b)->kind);
-  const bool is_revolved = tl_body_shape(model, pair->a)->kind == TALUS_REVOLVED ||
-                           tl_body_shape(model, pair->b)->kind == TALUS_REVOLVED;
-  if (is_revolved)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "%s-%s contacts are not in this version: bodies %llu and %llu came near each "
-                   "other; a revolved wall touches %s, the rest will come with meshes",
-                   a, b, (unsigned long long)model->property.uid[pair->a],
-                   (unsigned long long)model->property.uid[pair->b], TL_REVOLVED_KINDS);
   return tl_fail(TALUS_ERROR_UNSUPPORTED,
                  "%s-%s contacts are not in this version: bodies %llu and %llu came near each "
                  "other; keep them apart, or put them in groups that ignore each other",

@@ -34,7 +34,9 @@ static way way_of(const tl_narrow_scope *scope, const tl_pair *pair) {
   const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
   if (tl_has_clump(a, b))
     return CLUMPS;
-  if (a != TALUS_MESH || b != TALUS_MESH || model->narrow.tree == TALUS_TREE_FLAT)
+  const bool is_a = a == TALUS_MESH || a == TALUS_REVOLVED;
+  const bool is_b = b == TALUS_MESH || b == TALUS_REVOLVED;
+  if (!is_a || !is_b || model->narrow.tree == TALUS_TREE_FLAT)
     return WHOLE;
   if (is_periodic(model)) {
     const tl_ordered o = tl_order_pair(scope, pair);

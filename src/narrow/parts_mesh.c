@@ -1,8 +1,9 @@
-/* Two meshes by their near triangles (narrow/front.h): runs of one triangle each, blocks of runs
- * dealt out, what the blocks found put together. */
+/* Two meshes, or a mesh and a revolved wall, by their near triangles (narrow/front.h): runs of one
+ * triangle each, blocks of runs dealt out, what the blocks found put together. */
 #include "narrow/front.h"
 #include "narrow/mesh_contour.h"
 #include "narrow/parts.h"
+#include "narrow/revolved.h"
 
 /* What of a pair is looked at where something is deep: vertices of all triangles, for the depth of
  * the contour, or for what they meet where there is none. */
@@ -239,7 +240,12 @@ static void finish_pairs(void *context, size_t begin, size_t end) {
       finish_deep(job, i);
     else
       add_pieces(job->deep, job->first_deep[i], job->first_deep[i + 1], &state->points);
-    pair->count = (size_t)tl_mesh_points_take(&state->points, out);
+    int count = tl_mesh_points_take(&state->points, out);
+    if (job->ordered[i].second.shape->kind == TALUS_REVOLVED)
+      count = tl_revolved_keep(&job->ordered[i].first, out, count);
+    if (job->ordered[i].swapped)
+      tl_narrow_swap(out, count);
+    pair->count = (size_t)count;
     pair->found = job->room + i * TL_MESH_MOST;
     for (size_t k = 0; k < pair->count; ++k)
       tl_order_write(&pair->pair, job->ordered[i].origin, &out[k], &pair->found[k]);
@@ -252,7 +258,7 @@ static talus_status prepare(meshes *job) {
   TL_TAKE(arena, job->count, &job->ordered);
   TL_TAKE(arena, job->count, &job->meshes);
   TL_TAKE(arena, job->count, &job->state);
-  for (size_t i = 0; i < job->count; ++i) { /* of one kind: never swapped */
+  for (size_t i = 0; i < job->count; ++i) {
     job->ordered[i] = tl_order_pair(job->scope, &job->pairs[i]->pair);
     job->meshes[i] = tl_mesh_pair_make(&job->ordered[i].first, &job->ordered[i].second,
                                        job->ordered[i].margin, job->is_first);

@@ -9,6 +9,7 @@
 
 #include "kernels/patch.h"
 #include "kernels/revolved_edge.h"
+#include "narrow/mesh.h"
 
 #define EDGE_FEATURE 0x10000u /* edges and faces of a solid, behind its vertices */
 #define FACE_FEATURE 0x20000u
@@ -339,4 +340,24 @@ int tl_revolved_hull(const tl_posed *a, const tl_posed *b, talus_real margin, tl
              .face_plane = shape->face_plane,
              .face_count = shape->face_count};
   return touch_solid(a, b, margin, &s, out);
+}
+
+/* ---- by triangles ---------------------------------------------------------------------------- */
+
+int tl_revolved_keep(const tl_posed *body, tl_point *points, int count) {
+  const double behind = 0.5 * (double)body->shape->radius * (double)body->scale;
+  int kept = 0;
+  for (int i = 0; i < count; ++i)
+    if ((double)points[i].gap >= -behind)
+      points[kept++] = points[i];
+  return kept;
+}
+
+int tl_revolved_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  const meeting m = meet(a, b, margin, out);
+  return is_far(&m, a) ? 0 : tl_revolved_keep(a, out, tl_mesh_convex(a, b, margin, out));
+}
+
+int tl_revolved_mesh(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  return tl_revolved_keep(a, out, tl_mesh_mesh(a, b, margin, out));
 }

@@ -46,7 +46,8 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_CONE] = tl_posed_convex_convex, [TALUS_SUPERELLIPSOID] = tl_posed_convex_convex,
         [TALUS_HULL] = tl_posed_convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
-        [TALUS_PLANE] = tl_posed_convex_plane, [TALUS_CONTAINER] = tl_posed_convex_container},
+        [TALUS_PLANE] = tl_posed_convex_plane, [TALUS_CONTAINER] = tl_posed_convex_container,
+        [TALUS_REVOLVED] = tl_revolved_convex},
     [TALUS_CAPSULE] = {
         [TALUS_CAPSULE] = tl_posed_convex_convex, [TALUS_CYLINDER] = tl_posed_convex_convex,
         [TALUS_CONE] = tl_posed_convex_convex, [TALUS_SUPERELLIPSOID] = tl_posed_convex_convex,
@@ -59,16 +60,19 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_CONE] = tl_posed_convex_convex, [TALUS_SUPERELLIPSOID] = tl_posed_convex_convex,
         [TALUS_HULL] = tl_posed_convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
-        [TALUS_PLANE] = tl_posed_convex_plane, [TALUS_CONTAINER] = tl_posed_convex_container},
+        [TALUS_PLANE] = tl_posed_convex_plane, [TALUS_CONTAINER] = tl_posed_convex_container,
+        [TALUS_REVOLVED] = tl_revolved_convex},
     [TALUS_CONE] = {
         [TALUS_CONE] = tl_posed_convex_convex, [TALUS_SUPERELLIPSOID] = tl_posed_convex_convex,
         [TALUS_HULL] = tl_posed_convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
-        [TALUS_PLANE] = tl_posed_convex_plane, [TALUS_CONTAINER] = tl_posed_convex_container},
+        [TALUS_PLANE] = tl_posed_convex_plane, [TALUS_CONTAINER] = tl_posed_convex_container,
+        [TALUS_REVOLVED] = tl_revolved_convex},
     [TALUS_SUPERELLIPSOID] = {
         [TALUS_SUPERELLIPSOID] = tl_posed_convex_convex, [TALUS_HULL] = tl_posed_convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
-        [TALUS_PLANE] = tl_posed_convex_plane, [TALUS_CONTAINER] = tl_posed_convex_container},
+        [TALUS_PLANE] = tl_posed_convex_plane, [TALUS_CONTAINER] = tl_posed_convex_container,
+        [TALUS_REVOLVED] = tl_revolved_convex},
     [TALUS_HULL] = {
         [TALUS_HULL] = tl_posed_convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
@@ -80,7 +84,8 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_REVOLVED] = tl_clump_pair},
     [TALUS_MESH] = {
         [TALUS_MESH] = tl_mesh_mesh,
-        [TALUS_PLANE] = tl_mesh_plane, [TALUS_CONTAINER] = tl_mesh_container},
+        [TALUS_PLANE] = tl_mesh_plane, [TALUS_CONTAINER] = tl_mesh_container,
+        [TALUS_REVOLVED] = tl_revolved_mesh},
 };
 /* clang-format on */
 _Static_assert(TL_NARROW_MAX_POINTS >= TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS &&
@@ -131,10 +136,11 @@ int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b) {
            : second == TALUS_REVOLVED ? TL_REVOLVED_MAX
            : second == TALUS_MESH     ? TL_NEAR_MOST
                                       : 1;
+  if (first == TALUS_MESH || second == TALUS_MESH ||
+      tl_narrow_table[first][second] == tl_revolved_convex)
+    return TL_NARROW_MAX_POINTS;
   if (second == TALUS_REVOLVED)
     return TL_REVOLVED_MAX;
-  if (first == TALUS_MESH || second == TALUS_MESH)
-    return TL_NARROW_MAX_POINTS;
   const int each = is_smooth(a) || is_smooth(b) ? 1 : TL_MANIFOLD_MAX;
   return second == TALUS_CONTAINER ? each * TL_CONTAINER_WALLS : each;
 }

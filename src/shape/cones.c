@@ -3,7 +3,7 @@
 #include "kernels/patch.h"
 #include "shape/facets.h"
 
-/* From the edge into the triangle, across the edge, unit. */
+/* The unit vector across the edge that points into the triangle. */
 static talus_dvec3 into(const tl_facets *f, uint32_t edge, uint32_t t) {
   const uint32_t *v = f->triangle + 3 * (size_t)t, *ends = f->edge_vertex + 2 * (size_t)edge;
   uint32_t apex = v[0];

@@ -125,7 +125,9 @@ talus_status tl_shape_copy(tl_shape *to, const tl_shape *from) {
 
 talus_status tl_shape_derive(tl_shape *shape) {
   tl_facets_release(shape);
-  return shape->kind == TALUS_MESH ? tl_facets_make(shape) : TALUS_OK;
+  return shape->kind == TALUS_MESH       ? tl_facets_make(shape)
+         : shape->kind == TALUS_REVOLVED ? tl_revolved_facets(shape)
+                                         : TALUS_OK;
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */

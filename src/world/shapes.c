@@ -22,7 +22,7 @@ static talus_shape_info info_of(const tl_shape *shape) {
   info.vertices = shape->point_count;
   info.faces = shape->face_count;
   info.edges = shape->edge_count;
-  if (shape->facets) {
+  if (shape->kind == TALUS_MESH) {
     info.faces = shape->facets->facets;
     info.edges = shape->facets->edges;
     info.triangles = shape->facets->triangles;

@@ -378,6 +378,7 @@ static talus_status step_once(talus_world *world) {
                     .dt = model->dt,
                     .in = &world->state,
                     .out = &world->next_state,
+                    .lends_out = true,
                     .contacts_before = &world->contacts,
                     .contacts_after = &world->next,
                     .arena = &world->arena,
@@ -417,6 +418,8 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
   if (world->watch)
     TL_TRY(world->watch(world->watch_context, &crowd));
+  if (is_adaptive) /* which looks at rows: they may be elsewhere as soon as the result is taken */
+    tl_world_note_adaptive(world, &crowd, planned);
   tl_joints_take(&world->joints, tl_model_substep(model, crowd.dt));
   take_result(world);
   world->walls.asked += world->last.walls.asked;
@@ -438,8 +441,6 @@ static talus_status step_once(talus_world *world) {
   note_convergence(world, crowd.t1);
   world->penalty.is_borrowed = false;
   tl_world_note_elastic(world);
-  if (is_adaptive)
-    tl_world_note_adaptive(world, &crowd, planned);
   if (!is_adaptive || crowd.t1 == (double)(world->steps + 1) * model->dt)
     world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;

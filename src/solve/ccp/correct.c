@@ -16,6 +16,7 @@
 #include "solve/ccp/visits.h"
 
 #define SHARE  4   /* of the usual sweeps: the next step takes out what this one leaves */
+#define LEAST  2   /* sweeps of a substep: one has no momentum, and tall stacks sink */
 #define ENOUGH 0.1 /* of the slop over the step: the residual that the velocities s may have */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -124,7 +125,7 @@ static talus_status take_parts(const tl_ccp *job, tl_ccp *fixing) {
 }
 
 talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected) {
-  const tl_system *system = job->system;
+  tl_system *system = job->system;
   uint8_t *deep;
   tl_ccp_body *room;
   *corrected = needs_correction(job);
@@ -136,6 +137,8 @@ talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected) {
   settings.method = TALUS_GAUSS_SEIDEL;
   settings.warm_start = false;
   settings.iterations = (settings.iterations + SHARE - 1) / SHARE;
+  if (system->model->substeps > 1 && settings.iterations < LEAST)
+    settings.iterations = LEAST;
   if (system->slop > 0)
     settings.tolerance = ENOUGH * (double)system->slop / system->crowd->dt;
   tl_system still = *system;
