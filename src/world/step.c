@@ -371,6 +371,7 @@ static talus_status step_once(talus_world *world) {
   tl_contacts_clear(&world->next);
   const bool is_springs = model->solve.kind == TALUS_SOLVE_PENALTY;
   tl_cancel_begin(&world->cancel, world->interrupt);
+  size_t swept = 0;
   tl_crowd crowd = {.model = model,
                     .count = model->bodies,
                     .t0 = world->time,
@@ -391,6 +392,7 @@ static talus_status step_once(talus_world *world) {
                     .cancel = world->interrupt ? &world->cancel : NULL,
                     .penalty = &world->penalty,
                     .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,
+                    .swept = &swept,
                     .where = &world->where};
   const bool is_adaptive = model->step == TALUS_STEP_ADAPTIVE;
   if (is_adaptive)
@@ -441,6 +443,7 @@ static talus_status step_once(talus_world *world) {
   note_convergence(world, crowd.t1);
   world->penalty.is_borrowed = false;
   tl_world_note_elastic(world);
+  world->adaptive.swept += swept;
   if (!is_adaptive || crowd.t1 == (double)(world->steps + 1) * model->dt)
     world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;
