@@ -424,8 +424,11 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
   if (world->watch)
     TL_TRY(world->watch(world->watch_context, &crowd));
-  if (is_adaptive) /* which looks at rows: they may be elsewhere as soon as the result is taken */
+  /* These look at rows, which may be elsewhere as soon as the result is taken. */
+  if (is_adaptive)
     tl_world_note_adaptive(world, &crowd, planned);
+  if (model->step == TALUS_STEP_LOCAL)
+    tl_world_note_local(world);
   tl_joints_take(&world->joints, tl_model_substep(model, crowd.dt));
   take_result(world);
   world->walls.asked += world->last.walls.asked;
@@ -448,8 +451,6 @@ static talus_status step_once(talus_world *world) {
   world->penalty.is_borrowed = false;
   tl_world_note_elastic(world);
   world->adaptive.swept += swept;
-  if (model->step == TALUS_STEP_LOCAL)
-    tl_world_note_local(world);
   if (!is_adaptive || crowd.t1 == (double)(world->steps + 1) * model->dt)
     world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;
