@@ -61,6 +61,11 @@ uint32_t tl_facets_open_edge(const tl_facets *f);
  * tree. */
 void tl_facets_range(const tl_facets *f, const double m[3], double range[2]);
 
+/* How often a closed surface goes round a place: 1 within a solid, 0 outside, more where it
+ * overlaps itself, -1 where it is inside out. Crossings of a ray, or the sum of solid angles where
+ * every ray passes too near to an edge. */
+int tl_facets_winding(const tl_facets *f, talus_dvec3 place);
+
 /* Bytes that the mesh holds, beside points and triangles. */
 size_t tl_facets_bytes(const tl_facets *facets);
 
