@@ -274,7 +274,7 @@ int bench_blocks(int argc, char **argv) {
       {"iterations", 0, CLI_COUNT, "N", "sweeps of a substep (default 10)", &wanted.iterations},
       {"solve", 0, CLI_TEXT, "KIND", "ccp (default) or impulse", &wanted.solve},
       {"quick", 0, CLI_FLAG, NULL, "few bodies and steps: to see that it works", &wanted.quick},
-      {"against", 0, CLI_TEXT, "TALUS", "another talus, which runs each table too", &against},
+      {"against", 0, CLI_TEXT, "TALUS", "another build, which runs each table too", &against},
       {"output", 'o', CLI_TEXT, "FOLDER", "tables as CSV", &output},
       {0}};
   const cli_usage usage = {
@@ -289,7 +289,8 @@ int bench_blocks(int argc, char **argv) {
               "  jointed      a sheet of 2,500 boxes held together by joints\n"
               "  vehicle      the scene `vehicle` on 10,000 pebbles, by its own step\n"
               "  pairs        ns of narrow phase per touching and per missing pair, by kinds, on\n"
-              "               one thread\n",
+              "               one thread\n"
+              "--against takes talus-peer-bullet-blocks too (pyramid, hulls; -DTALUS_PEERS=ON).\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench blocks", argc, argv);
   if (parsed < 0)

@@ -37,8 +37,10 @@ typedef struct tl_crowd {
   struct tl_kept_axes *kept_axes;     /* of pairs that missed (narrow/kept.h) */
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
+  struct tl_local *local; /* of local time (step/local/local.h), for audits; NULL: other steps */
   struct tl_residency *where; /* rows may live elsewhere (residency.h); NULL: all are here */
   struct tl_flights *flights; /* of events (flights.h), where somebody averages them; or NULL */
+  size_t *swept;              /* pairs that were followed on their way (narrow/swept.h); or NULL */
   struct tl_cancel *cancel;   /* asks to give up (base/cancel.h); NULL: nobody does */
 } tl_crowd;
 

@@ -53,6 +53,11 @@ void tl_average_segment(const tl_shape *shape, double scale, uint32_t k, double 
 void tl_average_find_slopes(const tl_average *average, const double *velocity, double *curl,
                             double *divergence);
 
+/* average_runs.c: bodies at the end of the step, where they are many in few cells, over lanes. */
+bool tl_average_has_runs(const tl_average *average, const tl_crowd *crowd);
+talus_status tl_average_add_runs(tl_average *average, const tl_crowd *crowd, talus_dvec3 edges);
+extern bool tl_average_runs_of_tests; /* false: never, for tests that compare */
+
 void tl_average_release(tl_average *average);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * First everybody's cell is found, by all threads; then the cells are dealt out to the threads, in
  * small runs, and each thread goes through all bodies and adds those of its own cells. So a cell
- * gets its bodies in the order of slots, whoever adds them, and no sum depends on threads. */
+ * gets its bodies in the order of slots, whoever adds them, and no sum depends on threads. Bodies
+ * that are many in few cells go another way (average_runs.c). */
 #include "crowd/flights.h"
 #include "flow/average.h"
 #include "kernels/revolved.h"
@@ -23,6 +24,7 @@ typedef struct average_job {
   uint16_t *owner;           /* of each run of cells: the worker that adds to them */
   uint32_t workers;
   bool has_places; /* sums of places are asked for */
+  bool has_runs;   /* bodies are added by average_runs.c */
 } average_job;
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -45,7 +47,8 @@ static inline grid_place place_of(const tl_average *average, talus_dvec3 x) {
   if (average->grid != TALUS_GRID_RZ)
     return (grid_place){at, 1, 0};
   const double dx = x.x - average->axis[0], dy = x.y - average->axis[1];
-  return (grid_place){at, at.x > 0 ? dx / at.x : 1, at.x > 0 ? dy / at.x : 0};
+  const double per_across = 1 / at.x;
+  return (grid_place){at, at.x > 0 ? dx * per_across : 1, at.x > 0 ? dy * per_across : 0};
 }
 
 /* The highest cells have their far border: a body in the corner of a box is in it. */
@@ -135,7 +138,7 @@ static void add_share(void *context, size_t worker, size_t end) {
   const tl_crowd *crowd = job->crowd;
   double *sums = job->average->sums.data;
   (void)end;
-  for (size_t i = 0; i < job->crowd->count; ++i)
+  for (size_t i = 0; !job->has_runs && i < job->crowd->count; ++i)
     if (is_mine(job, job->cell[i], worker)) {
       double *sum = sums + TL_SUMS * (size_t)job->cell[i];
       if (job->flights)
@@ -214,7 +217,7 @@ static void add_wall(const average_job *job) {
 
 static size_t runs_of(const tl_average *average) { return tl_average_cells(average) / RUN + 1; }
 
-static void add_step(average_job *job) {
+static talus_status add_step(average_job *job) {
   const tl_par *par = &job->crowd->model->par;
   const talus_dvec3 edges = tl_average_edges(job->average);
   job->per_edge = tl_dvec3(1 / edges.x, 1 / edges.y, 1 / edges.z);
@@ -223,12 +226,16 @@ static void add_step(average_job *job) {
       job->crowd->flights; /* none where it was added since the step began */
   const bool has_flights = flights && flights->since.count == job->crowd->count;
   job->flights = job->average->by_flights && has_flights ? flights : NULL;
-  tl_for(par, job->crowd->count, 0, find_cells, job);
+  job->has_runs = !job->flights && tl_average_has_runs(job->average, job->crowd);
+  if (job->has_runs)
+    TL_TRY(tl_average_add_runs(job->average, job->crowd, edges));
+  else
+    tl_for(par, job->crowd->count, 0, find_cells, job);
   if (job->flights)
     tl_for(par, job->flights->rows.count, 0, find_cells_of_flights, job);
   if (job->average->record & TALUS_AVERAGE_PRESSURE)
     tl_for(par, job->contacts->count, 0, find_virials, job);
-  const bool is_worth_it = job->crowd->count + job->contacts->count > 4096;
+  const bool is_worth_it = (job->has_runs ? 0 : job->crowd->count) + job->contacts->count > 4096;
   const tl_par all = tl_par_if(par, is_worth_it && !par->is_alone);
   job->workers = (uint32_t)all.threads;
   job->has_places = tl_average_has_slope(job->average);
@@ -237,6 +244,7 @@ static void add_step(average_job *job) {
   tl_deal(&all, job->workers, add_share, job);
   if (job->average->record & TALUS_AVERAGE_WALL)
     add_wall(job);
+  return TALUS_OK;
 }
 
 bool tl_flow_wants_flights(const tl_flow *flow) {
@@ -265,7 +273,7 @@ talus_status tl_flow_average(tl_flow *flow, const tl_crowd *crowd, const tl_cont
   TL_TAKE(crowd->arena, has_contacts ? contacts->count : 0, &job.virial);
   for (size_t i = 0; i < flow->averages.count; ++i) {
     job.average = &flow->averages.data[i];
-    add_step(&job);
+    TL_TRY(add_step(&job));
   }
   tl_arena_release(crowd->arena, mark);
   return TALUS_OK;

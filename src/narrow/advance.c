@@ -407,6 +407,57 @@ double tl_advance_gap(const tl_advance *pair, double t, double margin) {
   return v.gap;
 }
 
+/* Keeps the nearest. */
+static int keep_nearest(tl_point *list, int count, int most, const tl_point *p) {
+  if (count < most) {
+    list[count] = *p;
+    return count + 1;
+  }
+  int worst = 0;
+  for (int i = 1; i < count; ++i)
+    if (list[i].gap > list[worst].gap)
+      worst = i;
+  if (p->gap < list[worst].gap)
+    list[worst] = *p;
+  return count;
+}
+
+int tl_advance_points(const tl_advance *pair, double t, double margin, tl_point *out, int most) {
+  tl_posed a = pose_at(&pair->a, t), b = pose_at(&pair->b, t);
+  const talus_real near = TL_R(fmax(margin, 0));
+  int kept = 0;
+  b.position = tl_dsub(b.position, a.position);
+  a.position = tl_dvec3(0, 0, 0);
+  if (!tl_has_clump(a.shape->kind, b.shape->kind)) {
+    tl_point points[TL_NARROW_MAX_POINTS];
+    const int count = tl_narrow_pair(&a, &b, near, points);
+    for (int i = 0; i < count; ++i)
+      kept = keep_nearest(out, kept, most, &points[i]);
+    tl_sort_by_features(out, kept);
+    return kept;
+  }
+  const bool is_swapped = tl_narrow_swapped(a.shape->kind, b.shape->kind);
+  tl_posed first = is_swapped ? b : a, second = is_swapped ? a : b;
+  first.position = tl_dvec3(0, 0, 0);
+  second.position = is_swapped ? tl_dscale(b.position, -1) : b.position;
+  tl_clump_pair_job clumps;
+  tl_clump_pair_begin(&first, &second, near, &clumps);
+  for (uint32_t i = 0; i < clumps.a.parts; ++i)
+    for (uint32_t k = 0; k < clumps.b.parts; ++k) {
+      tl_point points[TL_NARROW_MAX_POINTS];
+      const int count = tl_clump_find(&clumps, i, k, points);
+      if (is_swapped)
+        tl_narrow_swap(points, count);
+      for (int n = 0; n < count; ++n) {
+        if (is_swapped)
+          points[n].point = tl_dadd(points[n].point, b.position);
+        kept = keep_nearest(out, kept, most, &points[n]);
+      }
+    }
+  tl_sort_by_features(out, kept);
+  return kept;
+}
+
 double tl_advance_motion(const tl_advance *pair, double t) {
   const job j = job_of(pair);
   return motion_from(&j, 0, t);

@@ -506,13 +506,14 @@ static void follow(search *w, const part *a, const part *b) {
 static uint32_t parts_in(const node *n) { return n->form == LEAF ? n->count : 1; }
 
 static void follow_all(search *w, const node *a, const node *b) {
+  part pb[TL_TREE_LEAF];
+  for (uint32_t k = 0; k < parts_in(b); ++k)
+    pb[k] = part_of(&w->b, b, k);
   for (uint32_t i = 0; i < parts_in(a); ++i) {
     const part pa = part_of(&w->a, a, i);
-    for (uint32_t k = 0; k < parts_in(b); ++k) {
-      const part pb = part_of(&w->b, b, k);
-      if (!parts_are_apart(w, &pa, &pb))
-        follow(w, &pa, &pb);
-    }
+    for (uint32_t k = 0; k < parts_in(b); ++k)
+      if (!parts_are_apart(w, &pa, &pb[k]))
+        follow(w, &pa, &pb[k]);
   }
 }
 
@@ -621,35 +622,56 @@ static double ball_gap(const search *w, const node *a, const node *b) {
   return tl_dlength(way) - a->radius - b->radius;
 }
 
-/* Along the direction of the nearest parts so far. */
-static double aim_gap(const search *w, const node *a, const node *b) {
-  if (w->aim_count == 0)
-    return -DBL_MAX;
-  const aim *x = &w->aims[w->last_aim];
-  return x->apart[0] - node_along(&w->a, a, x->a[0], x->whole_a[0]) -
-         node_along(&w->b, b, x->b[0], x->whole_b[0]);
+/* Whether a direction that has parted others parts two nodes by more than the nearest so far. */
+static bool nodes_are_far(const moment *m, const node *a, const node *b) {
+  const search *w = m->w;
+  for (int i = 0; i < w->aim_count; ++i) {
+    const aim *x = &w->aims[i];
+    if (x->apart[0] - node_along(&w->a, a, x->a[0], x->whole_a[0]) -
+            node_along(&w->b, b, x->b[0], x->whole_b[0]) >
+        m->best)
+      return true;
+  }
+  return false;
+}
+
+static bool parts_are_far(const moment *m, const part *a, const part *b) {
+  const search *w = m->w;
+  for (int i = 0; i < w->aim_count; ++i) {
+    const aim *x = &w->aims[i];
+    if (x->apart[0] - part_along(a, x->a[0], x->whole_a[0]) -
+            part_along(b, x->b[0], x->whole_b[0]) >
+        m->best)
+      return true;
+  }
+  return false;
 }
 
 static void measure_all(moment *m, const node *a, const node *b) {
   search *w = m->w;
+  part pb[TL_TREE_LEAF];
+  for (uint32_t k = 0; k < parts_in(b); ++k)
+    pb[k] = part_of(&w->b, b, k);
   for (uint32_t i = 0; i < parts_in(a); ++i) {
     const part pa = part_of(&w->a, a, i);
     for (uint32_t k = 0; k < parts_in(b); ++k) {
-      const part pb = part_of(&w->b, b, k);
       talus_dvec3 n;
+      if (parts_are_far(m, &pa, &pb[k]))
+        continue;
       const double d =
-          distance(&pa, &w->a.begin, &pb, &w->b.begin, 1e-12 * (a->radius + b->radius), &n);
+          distance(&pa, &w->a.begin, &pb[k], &w->b.begin, 1e-12 * (a->radius + b->radius), &n);
+      if (d > 0)
+        remember(w, n);
       if (d > m->best || (m->is_found && d == m->best))
         continue;
       m->best = fmax(d, 0), m->is_found = true;
-      remember(w, n);
     }
   }
 }
 
 static void measure(moment *m, const node *a, const node *b) {
   search *w = m->w;
-  if (aim_gap(w, a, b) > m->best)
+  if (nodes_are_far(m, a, b))
     return;
   if (!is_open(a) && !is_open(b)) {
     measure_all(m, a, b);

@@ -2,12 +2,13 @@
 
 #include "base/cancel.h"
 #include "narrow/clump.h"
+#include "narrow/swept.h"
 
 /* What is searched at a time: so many pairs, or a pair whose bodies have so many spheres. */
 #define BATCH   ((size_t)256)
 #define SPHERES ((size_t)32768)
 
-typedef enum way { WHOLE, MESHES, CLUMPS, WAYS } way;
+typedef enum way { WHOLE, MESHES, CLUMPS, FAST, WAYS } way;
 
 static bool is_periodic(const tl_model *model) {
   const talus_domain_def *d = &model->domain;
@@ -19,6 +20,7 @@ typedef struct batch {
   tl_parts_pair **list[WAYS];
   size_t count[WAYS];
   tl_contact *room; /* of those that are searched as a whole: TL_NARROW_MAX_POINTS each */
+  tl_contact *fast; /* of those that are followed: the same */
 } batch;
 
 static bool has_parts(const tl_model *model) {
@@ -81,6 +83,35 @@ static void find_whole(void *context, size_t begin, size_t end) {
   }
 }
 
+/* ---- on their way ---------------------------------------------------------------------------- */
+
+static tl_swept swept_of(const tl_narrow_scope *scope) {
+  return (tl_swept){scope->model, scope->crowd, scope->margins};
+}
+
+static void follow(void *context, size_t begin, size_t end) {
+  const batch *job = context;
+  const tl_swept swept = swept_of(job->scope);
+  for (size_t i = begin; i < end; ++i) {
+    tl_parts_pair *p = job->list[FAST][i];
+    p->found = job->fast + i * TL_NARROW_MAX_POINTS;
+    p->count = 0;
+    p->is_found = !tl_cancel_look(job->scope->crowd->cancel) &&
+                  tl_swept_find(&swept, &p->pair, p->found, &p->count);
+  }
+}
+
+/* Fast pairs first: those that touch already are searched as others are. */
+static talus_status follow_fast(batch *job, tl_parts_pair *pairs, size_t n) {
+  const tl_swept swept = swept_of(job->scope);
+  for (size_t i = 0; i < n; ++i)
+    if (tl_swept_is_fast(&swept, &pairs[i].pair))
+      job->list[FAST][job->count[FAST]++] = &pairs[i];
+  TL_TAKE(job->scope->crowd->arena, job->count[FAST] * TL_NARROW_MAX_POINTS, &job->fast);
+  tl_deal(&job->scope->model->par, job->count[FAST], follow, job);
+  return TALUS_OK;
+}
+
 /* ---- batches --------------------------------------------------------------------------------- */
 
 /* Moves what a batch found to room of its own, and gives all else back. */
@@ -106,9 +137,13 @@ static talus_status search(const tl_narrow_scope *scope, tl_parts_pair *pairs, s
   batch job = {.scope = scope};
   for (int k = 0; k < WAYS; ++k)
     TL_TAKE(arena, n, &job.list[k]);
+  for (size_t i = 0; i < n; ++i)
+    pairs[i].is_found = false;
+  TL_TRY(follow_fast(&job, pairs, n));
   for (size_t i = 0; i < n; ++i) {
     const way w = way_of(scope, &pairs[i].pair);
-    job.list[w][job.count[w]++] = &pairs[i];
+    if (!pairs[i].is_found)
+      job.list[w][job.count[w]++] = &pairs[i];
   }
   TL_GO_ON(scope->crowd->cancel);
   TL_TAKE(arena, job.count[WHOLE] * TL_NARROW_MAX_POINTS, &job.room);

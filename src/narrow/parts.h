@@ -12,6 +12,7 @@
 
 typedef struct tl_parts_pair {
   tl_pair pair;
+  bool is_found; /* on its way (narrow/swept.h) */
   size_t count;
   tl_contact *found;
 } tl_parts_pair;

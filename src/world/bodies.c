@@ -42,6 +42,7 @@ talus_status tl_world_slot(const talus_world *world, talus_body body, uint32_t *
 /* Lazy rows that this world cannot do without; asked for again where memory was missing. */
 static talus_status reserve_lazy(talus_world *world) {
   TL_TRY(tl_world_reserve_push(world));
+  TL_TRY(tl_world_reserve_pace(world));
   return tl_world_reserve_sleep(world);
 }
 

@@ -6,6 +6,7 @@ from conftest import talus
 
 def test_times_of_impact_and_sweeps_are_measured(tmp_path):
     for table in ("toi", "sweep"):
+        (tmp_path / table).mkdir()
         done = talus("bench", "fast", "--table", table, "--quick", "--repeat", 1, "--no-peers", "-o", tmp_path / table)
         assert done.returncode == 0, done.stderr
         rows = list(csv.DictReader((tmp_path / table / "fast.csv").open()))
