@@ -5,7 +5,7 @@ from conftest import talus
 
 
 def test_every_method_finds_the_same_near_pairs(tmp_path):
-    done = talus("bench", "triangles", "--max", 80, "--repeat", 1, "-o", tmp_path, timeout=240)
+    done = talus("bench", "triangles", "--max", 80, "--repeat", 1, "--bodies", 200, "-o", tmp_path, timeout=240)
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "triangles.csv") as file:
         rows = list(csv.DictReader(file))
@@ -20,3 +20,14 @@ def test_every_method_finds_the_same_near_pairs(tmp_path):
 
 def test_mistakes_are_told():
     assert talus("bench", "triangles", "--frob").returncode == 2
+
+
+def test_tanks_and_stones_are_stepped(tmp_path):
+    done = talus("bench", "triangles", "--table", "scenes", "--bodies", 200, "-o", tmp_path, timeout=240)
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "triangles.csv") as file:
+        rows = list(csv.DictReader(file))
+    tank = {int(row["triangles"]): int(row["near"]) for row in rows if row["scene"] == "tank"}
+    assert set(tank) == {0, 12, 1200, 120000} and all(abs(n - tank[0]) < 0.2 * tank[0] for n in tank.values())
+    assert {row["method"] for row in rows if row["scene"] == "stones"} == {"hull", "mesh", "clump"}
+    assert all(float(row["us"]) < 160 for row in rows if row["scene"] == "memory")

@@ -107,6 +107,14 @@ def test_a_cone_hopper_runs_out(tmp_path):
 
 
 @long_test
+def test_a_hopper_from_cad_runs_out(tmp_path):
+    follow("cad-hopper.md", tmp_path, PICTURES)
+    assert (tmp_path / "cad.out/shapes.hdf").exists()
+    removed = [int(row["removed"]) for row in rows_of(tmp_path / "cad.out/history.csv")]
+    assert removed[-1] > 20
+
+
+@long_test
 def test_a_triaxial_test_holds_its_stresses(tmp_path):
     follow("triaxial.md", tmp_path)
     last = rows_of(tmp_path / "triaxial.out/probes/sample.csv")[-1]

@@ -36,7 +36,7 @@ def test_the_command_has_the_scenes_of_this_tree():
     assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper", "gas",
             "silo", "tank", "packing", "column-collapse", "wall", "shaker", "mixer", "floating-ball",
             "pendulum", "crank", "clock", "nozzle", "nozzle-simple", "effusion", "blowdown", "chain", "trebuchet", "vehicle", "pyramid", "domino-spiral", "dominoes", "bullet",
-            "rubble", "nut"} <= set(SCENES)
+            "rubble", "nut", "cards", "screw"} <= set(SCENES)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -285,17 +285,3 @@ def test_quiet_silences_what_it_names_and_a_run_may_go_on_with_it(odd, tmp_path)
 def test_an_unknown_warning_is_an_error(odd):
     done = talus("check", odd, "--set", "quiet=[overlaps]")
     assert done.returncode == 2 and "did you mean `overlap`?" in done.stderr
-
-
-def test_the_slopes_of_rocks_rise_outwards():
-    """A funnel: the far edge of each plate, along its own x axis, is the upper one."""
-    text = (FOLDER / "rocks.yaml").read_text()
-    for sign, degrees in re.findall(r"at: \[(-?)0.35, 0, .*degrees: (-?\d+)", text):
-        rise = -math.sin(math.radians(float(degrees)))
-        assert (rise > 0) == (sign == "")
-    turned = re.findall(r"at: \[0, (-?)0.35, .*rotation: \[([^]]*)\]", text)
-    assert len(turned) == 2
-    for sign, quaternion in turned:
-        w, x, y, z = map(float, quaternion.split(","))
-        along, rise = 2 * (x * y + w * z), 2 * (x * z - w * y)
-        assert along * rise * (-1 if sign else 1) > 0.4

@@ -530,17 +530,6 @@ TEST(far_end_of_a_periodic_mesh_is_met) {
   talus_world_destroy(world);
 }
 
-TEST(mesh_near_a_kind_that_it_does_not_meet_is_refused_by_name) {
-  talus_world_def def = rig_def(1e-3);
-  talus_world *world = rig_world(&def);
-  const talus_material m = rig_material(world, 0, 0);
-  const talus_mesh_recipe stone = {.kind = "icosphere", .triangles = 20, .size = {0.1}};
-  rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_REVOLVED, 0.2, 0.2, 1, 0), m, 0, 0, 0);
-  rig_body(world, TALUS_FREE, make_mesh(world, &stone, TALUS_SIDES_AUTO), m, 0.15, 0, 0);
-  CHECK(talus_world_step(world, 1) == TALUS_ERROR_UNSUPPORTED);
-  talus_world_destroy(world);
-}
-
 /* ---- what can be free ------------------------------------------------------------------------ */
 
 TEST(closed_mesh_has_the_mass_of_its_solid_and_an_open_one_cannot_be_free) {
