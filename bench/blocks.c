@@ -12,6 +12,7 @@
 #include "base/parallel.h"
 #include "bench.h"
 #include "cli.h"
+#include "peer_pipe.h"
 
 static const struct {
   const char *name;
@@ -216,6 +217,35 @@ static bool is_known(const char *table) {
   return bench_has_table("blocks", table, names, SECTIONS);
 }
 
+/* The same table by the other build: what it prints, behind a bar. */
+static bool run_other(const blocks_bench *bench, const char *table) {
+  const blocks_options *o = &bench->options;
+  const int numbers[] = {o->bodies, o->steps, o->threads, o->substeps, o->iterations};
+  const char *const names[] = {"--bodies", "--steps", "--threads", "--substeps", "--iterations"};
+  enum { NUMBERS = sizeof numbers / sizeof *numbers };
+  char text[NUMBERS][16], line[512];
+  const char *argv[9 + 2 * NUMBERS] = {bench->against, "bench",   "blocks", "--table",
+                                       table,          "--solve", o->solve};
+  size_t n = 7;
+  for (int i = 0; i < NUMBERS; ++i) {
+    snprintf(text[i], sizeof text[i], "%d", numbers[i]);
+    argv[n++] = names[i];
+    argv[n++] = text[i];
+  }
+  if (o->quick)
+    argv[n++] = "--quick";
+  peer_pipe other;
+  printf("against %s:\n", bench->against);
+  if (peer_pipe_open(&other, (char *const *)argv))
+    while (fgets(line, sizeof line, other.from))
+      printf("| %s", line);
+  fflush(stdout);
+  if (peer_pipe_close(&other))
+    return true;
+  cli_error("bench blocks: %s: it failed, or does not have table %s", bench->against, table);
+  return false;
+}
+
 static int run(const blocks_bench *bench, const char *table) {
   if (bench->folder && access(bench->folder, W_OK) != 0 &&
       (errno != ENOENT || mkdir(bench->folder, 0777) != 0)) {
@@ -226,14 +256,14 @@ static int run(const blocks_bench *bench, const char *table) {
   for (size_t i = 0; i < SECTIONS; ++i)
     if (!table || strcmp(table, sections[i].name) == 0) {
       printf("\n== %s\n", sections[i].name);
-      if (!sections[i].run(bench))
+      if (!sections[i].run(bench) || (bench->against && !run_other(bench, sections[i].name)))
         return CLI_FAILED;
     }
   return CLI_DONE;
 }
 
 int bench_blocks(int argc, char **argv) {
-  const char *table = NULL, *output = NULL;
+  const char *table = NULL, *output = NULL, *against = NULL;
   blocks_options wanted = {.substeps = 4, .iterations = 10, .solve = "ccp"};
   const cli_option list[] = {
       {"table", 0, CLI_TEXT, "NAME", "one table alone, below", &table},
@@ -244,6 +274,7 @@ int bench_blocks(int argc, char **argv) {
       {"iterations", 0, CLI_COUNT, "N", "sweeps of a substep (default 10)", &wanted.iterations},
       {"solve", 0, CLI_TEXT, "KIND", "ccp (default) or impulse", &wanted.solve},
       {"quick", 0, CLI_FLAG, NULL, "few bodies and steps: to see that it works", &wanted.quick},
+      {"against", 0, CLI_TEXT, "TALUS", "another build, which runs each table too", &against},
       {"output", 'o', CLI_TEXT, "FOLDER", "tables as CSV", &output},
       {0}};
   const cli_usage usage = {
@@ -258,7 +289,8 @@ int bench_blocks(int argc, char **argv) {
               "  jointed      a sheet of 2,500 boxes held together by joints\n"
               "  vehicle      the scene `vehicle` on 10,000 pebbles, by its own step\n"
               "  pairs        ns of narrow phase per touching and per missing pair, by kinds, on\n"
-              "               one thread\n",
+              "               one thread\n"
+              "--against takes talus-peer-bullet-blocks too (pyramid, hulls; -DTALUS_PEERS=ON).\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench blocks", argc, argv);
   if (parsed < 0)
@@ -269,8 +301,13 @@ int bench_blocks(int argc, char **argv) {
     cli_error("bench blocks: --solve is ccp or impulse");
     return CLI_INPUT;
   }
+  if (against && access(against, X_OK) != 0) {
+    cli_error("bench blocks: --against %s: %s; give the path of another talus", against,
+              strerror(errno));
+    return CLI_INPUT;
+  }
   if (wanted.threads == 0)
     wanted.threads = tl_par_default_threads();
-  const blocks_bench bench = {.options = wanted, .folder = output};
+  const blocks_bench bench = {.options = wanted, .folder = output, .against = against};
   return run(&bench, table);
 }

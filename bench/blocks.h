@@ -22,7 +22,8 @@ typedef struct blocks_options {
 
 typedef struct blocks_bench {
   blocks_options options;
-  const char *folder; /* of CSV files; NULL: none */
+  const char *folder;  /* of CSV files; NULL: none */
+  const char *against; /* another talus, which runs every table after this one; NULL: none */
 } blocks_bench;
 
 typedef bool blocks_section_fn(const blocks_bench *bench);

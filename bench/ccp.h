@@ -81,7 +81,7 @@ void ccp_heap_solve_with(ccp_heap *heap, int method, int iterations, bool warm);
 
 /* A state to come back to: bodies, and contacts with their impulses. */
 typedef struct ccp_snapshot {
-  void *state[8];
+  void *state[10];
   void *contacts;
   size_t bodies, count;
 } ccp_snapshot;

@@ -190,7 +190,7 @@ void ccp_heap_solve_with(ccp_heap *heap, int method, int iterations, bool warm) 
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
 
-_Static_assert(TL_STATE_FIELD_COUNT <= 8, "a snapshot has room for every array of a state");
+_Static_assert(TL_STATE_FIELD_COUNT <= 10, "a snapshot has room for every array of a state");
 
 void ccp_snapshot_free(ccp_snapshot *snapshot) {
   for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)

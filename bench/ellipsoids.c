@@ -91,20 +91,6 @@ static bool has_section(const char *name) {
   return !name;
 }
 
-/* The folder of this program, in which its peers lie; TALUS_PEERS names another. */
-static void find_folder(char *folder, size_t bytes) {
-  const char *told = getenv("TALUS_PEERS");
-  if (told) {
-    snprintf(folder, bytes, "%s", told);
-    return;
-  }
-  const ssize_t n = readlink("/proc/self/exe", folder, bytes - 1);
-  folder[n > 0 ? n : 0] = 0;
-  char *slash = strrchr(folder, '/');
-  if (slash)
-    *slash = 0;
-}
-
 int bench_ellipsoids(int argc, char **argv) {
   static ell_bench bench; /* large */
   bench = (ell_bench){0};
@@ -112,7 +98,7 @@ int bench_ellipsoids(int argc, char **argv) {
     return 2;
   if (!has_section(bench.options.only))
     return usage();
-  find_folder(bench.folder, sizeof bench.folder);
+  bench_peer_folder(bench.folder, sizeof bench.folder);
   bench.csv = bench.options.csv ? bench_open(bench.options.csv) : NULL;
   if (bench.options.csv && !bench.csv)
     return 1;

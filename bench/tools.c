@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "output/file.h"
 
@@ -113,4 +114,17 @@ bool bench_has_table(const char *bench, const char *table, const char *const *na
   cli_error("bench %s: there is no table '%s'%s%s%s", bench, table, near ? "; did you mean '" : "",
             near ? near : "", near ? "'?" : "");
   return false;
+}
+
+void bench_peer_folder(char *folder, size_t bytes) {
+  const char *told = getenv("TALUS_PEERS");
+  if (told) {
+    snprintf(folder, bytes, "%s", told);
+    return;
+  }
+  const ssize_t n = readlink("/proc/self/exe", folder, bytes - 1);
+  folder[n > 0 ? n : 0] = 0;
+  char *slash = strrchr(folder, '/');
+  if (slash)
+    *slash = 0;
 }

@@ -30,6 +30,9 @@ FILE *bench_open(const char *path);
 bool bench_has_table(const char *bench, const char *table, const char *const *names, size_t n);
 bool bench_close(FILE *file);
 
+/* The folder of this program, in which its peers lie; TALUS_PEERS names another. */
+void bench_peer_folder(char *folder, size_t bytes);
+
 /* FOLDER/NAME.csv with its heading; *file is NULL, and all is well, where there is no folder. */
 bool bench_csv_open(const char *folder, const char *name, const char *header, FILE **file);
 bool bench_csv_close(FILE *file);

@@ -6,23 +6,15 @@
 #include <string.h>
 #include <time.h>
 
-#include <talus/detect.h>
-#include <talus/mesh.h>
-
 #include "bench.h"
 #include "narrow/triangles.h"
 #include "shape/mesh_make.h"
 #include "shape/tree.h"
 #include "tools.h"
+#include "triangles.h"
 
 #define RANDOM_PAIRS 4096
 #define CHUNK        65536 /* pairs that are made at a time */
-
-typedef struct triangles_bench {
-  int repeat;
-  size_t most; /* triangles of a sphere */
-  FILE *csv;
-} triangles_bench;
 
 static double cpu_now(void) {
   struct timespec t;
@@ -217,60 +209,6 @@ static int bench_meshes(const triangles_bench *bench) {
   return good ? CLI_DONE : CLI_FAILED;
 }
 
-/* ---- contacts -------------------------------------------------------------------------------- */
-
-/* The whole narrow phase of two spheres whose surfaces just go through each other, by tree. */
-static bool measure_contacts(const triangles_bench *bench, talus_detector *detector,
-                             size_t triangles, const talus_mesh *mesh) {
-  const talus_shape_def shape = {.kind = TALUS_MESH,
-                                 .points = (const double *)mesh->vertex,
-                                 .point_count = mesh->vertices,
-                                 .triangles = (const uint32_t *)mesh->triangle,
-                                 .triangle_count = mesh->triangles};
-  const double position[6] = {0, 0, 0, 0.02, 0.01, 0.998};
-  const double rotation[8] = {1, 0, 0, 0, 0.9, 0.2, 0.3, 0.1};
-  const uint32_t rows[2] = {0, 0};
-  const talus_detect_bodies bodies = {.count = 2,
-                                      .position = position,
-                                      .rotation = rotation,
-                                      .shapes = &shape,
-                                      .shape_count = 1,
-                                      .shape = rows};
-  talus_contacts contacts = {0};
-  double best = INFINITY;
-  for (int k = 0; k < 4 * bench->repeat; ++k) {
-    talus_detect_stats stats;
-    if (talus_detector_find_contacts(detector, &bodies, &contacts, &stats) != TALUS_OK)
-      return false;
-    best = fmin(best, 1e3 * stats.narrow_ms);
-  }
-  printf("  %-9s %6zu  %7zu %12.1f\n", "two", triangles, contacts.count, best);
-  if (bench->csv)
-    fprintf(bench->csv, "contacts,%zu,1,narrow,,%zu,,%.6g\n", triangles, contacts.count, best);
-  return true;
-}
-
-static int bench_contacts(const triangles_bench *bench) {
-  talus_detect_def def = talus_detect_def_default();
-  talus_detector *detector = NULL;
-  def.threads = 1, def.margin = 0.001;
-  bool good = talus_detector_create(&def, &detector) == TALUS_OK;
-  printf("\ncontacts of two spheres, 0.002 of the diameter deep; wall clock of one thread\n\n"
-         "  %-9s %6s  %7s %12s\n",
-         "scene", "tri.", "points", "us");
-  for (size_t n = 80; n <= bench->most && good; n *= 4) {
-    const talus_mesh_recipe recipe = {.kind = "icosphere", .triangles = n, .size = {0.5}};
-    talus_mesh mesh = {0};
-    good =
-        talus_mesh_make(&recipe, &mesh) == TALUS_OK && measure_contacts(bench, detector, n, &mesh);
-    talus_mesh_free(&mesh);
-  }
-  talus_detector_destroy(detector);
-  if (!good)
-    cli_error("bench triangles: %s", talus_last_error());
-  return good ? CLI_DONE : CLI_FAILED;
-}
-
 /* ---- pairs alone ----------------------------------------------------------------------------- */
 
 typedef struct pair_set {
@@ -369,11 +307,15 @@ static int bench_singles(const triangles_bench *bench) {
 }
 
 int bench_triangles(int argc, char **argv) {
-  int repeat = 5, most = 5120;
+  int repeat = 5, most = 5120, scenes = 20000;
+  const char *table = NULL;
   const char *output = NULL;
   const cli_option list[] = {
       {"max", 0, CLI_COUNT, "N", "triangles of a sphere, at most (default 5120)", &most},
       {"repeat", 0, CLI_COUNT, "N", "the best of so many (default 5)", &repeat},
+      {"bodies", 0, CLI_COUNT, "N", "spheres in a tank, and ten times the stones (default 20000)",
+       &scenes},
+      {"table", 0, CLI_TEXT, "NAME", "pairs, meshes, contacts or scenes alone", &table},
       {"output", 'o', CLI_TEXT, "FOLDER", "the table as FOLDER/triangles.csv", &output},
       {0}};
   const cli_usage usage = {
@@ -382,21 +324,29 @@ int bench_triangles(int argc, char **argv) {
           "Distances of triangles: pairs alone, two spheres near contact and a sphere on a\n"
           "plane of 512 triangles (Noble's Figure 5.3 and Table 6.4), each triangle against\n"
           "all others and through a tree; one by one, in SIMD lanes, certified; contacts of two\n"
-          "spheres.",
+          "spheres beside FCL and Bullet's GImpact (built with -DTALUS_PEERS=ON); spheres in a\n"
+          "tank of 12 to 120,000 triangles beside the container; stones as meshes, hulls and\n"
+          "clumps in a hopper of triangles; memory.",
       .options = list,
       .more = "CPU time of one thread. Every triangle against every other up to 1280.\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench triangles", argc, argv);
   if (parsed < 0)
     return cli_parse_exit(parsed);
-  triangles_bench bench = {.repeat = repeat > 0 ? repeat : 1, .most = (size_t)most};
+  static const char *const tables[] = {"pairs", "meshes", "contacts", "scenes"};
+  if (!bench_has_table("triangles", table, tables, sizeof tables / sizeof *tables))
+    return 2;
+  triangles_bench bench = {
+      .repeat = repeat > 0 ? repeat : 1, .most = (size_t)most, .bodies = scenes};
+  bench_peer_folder(bench.folder, sizeof bench.folder);
   if (!bench_csv_open(output, "triangles", "scene,triangles,pairs,method,compared,near,again,us",
                       &bench.csv))
     return CLI_FAILED;
-  int code = bench_singles(&bench);
-  if (code == CLI_DONE)
-    code = bench_meshes(&bench);
-  if (code == CLI_DONE)
-    code = bench_contacts(&bench);
+  int (*const parts[])(const triangles_bench *) = {bench_singles, bench_meshes, triangles_contacts,
+                                                   triangles_scenes};
+  int code = CLI_DONE;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts && code == CLI_DONE; ++i)
+    if (!table || strcmp(table, tables[i]) == 0)
+      code = parts[i](&bench);
   return bench_csv_close(bench.csv) ? code : CLI_FAILED;
 }

@@ -125,8 +125,7 @@ int cli_audit(int argc, char **argv) {
   double tolerance = -1;
   bool quiet = false, as_json = false;
   const cli_option options[] = {
-      {"tolerance", 0, CLI_NUMBER, "D",
-       "overlap that is allowed, in metres (default: the solver's slop and 1e-6 radii)",
+      {"tolerance", 0, CLI_NUMBER, "D", "m of overlap allowed (default: slop + 1e-6 radii)",
        &tolerance},
       {"frames", 0, CLI_FLAG, NULL, "look at output times alone, not at what is between them",
        &def.frames},
@@ -136,10 +135,10 @@ int cli_audit(int argc, char **argv) {
       {0}};
   const cli_usage usage = {
       .synopsis = "talus audit FOLDER [options]",
-      .about =
-          "Repeats the run in a result folder (the hashes in history.csv prove that it is that\n"
-          "run) and proves for every pair of bodies and every step that they keep apart, or\n"
-          "finds by how much they overlap. Also compares the frames with the run.\n",
+      .about = "Repeats the run in a result folder (the hashes in history.csv prove that it\n"
+               "is that run) and proves for every pair of bodies and every step that they\n"
+               "keep apart, or finds by how much they overlap. Also compares the frames\n"
+               "with the run.",
       .options = options,
       .more = "Exit code 1: bodies overlap by more than the tolerance, or a frame was changed.\n",
       .least = 1,

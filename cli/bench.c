@@ -16,6 +16,7 @@ static const struct {
     {"ellipsoids", "two ellipsoids: the methods of Pazouki et al. and ours, and peers",
      bench_ellipsoids},
     {"events", "event-driven hard spheres: collisions per second", bench_events},
+    {"fast", "fast bodies: times of impact beside FCL, sweeps, adaptive steps", bench_fast},
     {"gpu-detect", "contacts of spheres on a GPU, beside the CPU", bench_gpu_detect},
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
     {"nozzle", "hard spheres through a nozzle: steps per second by stage, energy", bench_nozzle},

@@ -286,6 +286,39 @@ static bool read_lists(const source *in, frame *out) {
          read_starts(in, "talus/shapes/triangle_start", out, out->triangles, false);
 }
 
+/* A frame of a run leaves its meshes out: they are in shapes.hdf beside the folder of frames, with
+ * the lists of all other shapes. */
+static bool read_meshes(const source *in, frame *out) {
+  static const char name[] = "../shapes.hdf";
+  bool missing = false;
+  for (size_t i = 0; i < out->shapes; ++i)
+    missing =
+        missing || (out->shape_table[i].kind == FRAME_MESH && out->shape_table[i].triangles == 0);
+  if (!missing)
+    return true;
+  const char *slash = strrchr(in->path, '/');
+  const size_t folder = slash ? (size_t)(slash + 1 - in->path) : 0;
+  char *path = malloc(folder + sizeof name);
+  source beside;
+  if (!path)
+    return refuse(in->why, "out of memory");
+  memcpy(path, in->path, folder);
+  memcpy(path + folder, name, sizeof name);
+  bool good = open_source(&beside, path, in->why);
+  if (!good)
+    refuse(in->why,
+           "%s needs the triangles of its meshes from %s, which cannot be read; keep frames in "
+           "their run's folder",
+           in->path, path);
+  free(out->point);
+  free(out->triangle);
+  out->point = NULL, out->triangle = NULL;
+  good = good && read_lists(&beside, out);
+  close_source(&beside);
+  free(path);
+  return good;
+}
+
 static bool read_shapes(const source *in, frame *out) {
   double *size =
       read_numbers(in, "talus/shapes/size", 5, H5T_NATIVE_DOUBLE, SIZE_MAX, &out->shapes);
@@ -311,7 +344,7 @@ static bool read_shapes(const source *in, frame *out) {
   free(size);
   free(open);
   free(centre);
-  return good && read_lists(in, out);
+  return good && read_lists(in, out) && read_meshes(in, out);
 }
 
 static bool read_materials(const source *in, frame *out) {

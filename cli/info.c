@@ -291,6 +291,34 @@ static double least_of(const history *past, const char *name) {
   return least;
 }
 
+#define PLOT_WIDE 60
+#define PLOT_HIGH 5
+
+/* The shortest step of each part of the run, over time, on a logarithmic scale. */
+static void plot_steps(const history *past, double least) {
+  double shortest[PLOT_WIDE] = {0}, most = 0;
+  size_t column = 0;
+  while (column < past->columns && strcmp(past->names[column], "dt_least") != 0)
+    ++column;
+  for (size_t i = 0; column < past->columns && i < past->rows; ++i) {
+    const double value = past->values[i * past->columns + column];
+    double *at = &shortest[i * PLOT_WIDE / past->rows];
+    if (value > 0 && (!(*at > 0) || value < *at))
+      *at = value;
+    most = fmax(most, value);
+  }
+  if (!(most > least))
+    return;
+  const double lo = log10(least), step = (log10(most) - lo) / (PLOT_HIGH - 1);
+  for (int line = PLOT_HIGH - 1; line >= 0; --line) {
+    char text[PLOT_WIDE + 1];
+    for (int i = 0; i < PLOT_WIDE; ++i)
+      text[i] = shortest[i] > 0 && (int)((log10(shortest[i]) - lo) / step + 0.5) >= line ? '#' : ' ';
+    text[PLOT_WIDE] = '\0';
+    printf("  %16.1e s |%s|\n", pow(10, lo + line * step), text);
+  }
+}
+
 /* Of adaptive steps: how short they got, how often, and who did it last. */
 static void show_short_steps(const folder_info *info) {
   const double least = least_of(&info->history, "dt_least");
@@ -302,6 +330,7 @@ static void show_short_steps(const folder_info *info) {
     printf(", the last by bodies %llu and %llu", (unsigned long long)info->checkpoint.cut_by[0],
            (unsigned long long)info->checkpoint.cut_by[1]);
   printf("\n");
+  plot_steps(&info->history, least);
 }
 
 static void show(const folder_info *info) {

@@ -10,8 +10,9 @@ static const unsigned char ink[3] = {38, 42, 48}, paper[3] = {255, 255, 255};
 
 typedef struct pen {
   canvas *to;
-  float unit; /* pixels: a thousandth of what a picture of 1000 lines would have */
-  float size; /* of text */
+  float unit;     /* pixels: a thousandth of what a picture of 1000 lines would have */
+  float size;     /* of text */
+  bool may_cover; /* the camera was given: bodies may be behind the words */
 } pen;
 
 static void write_at(const pen *with, float x, float y, float size, const char *text) {
@@ -31,6 +32,16 @@ static void fill(const pen *with, float x, float y, float width, float height, r
   for (int j = (int)y; j < (int)(y + height); ++j)
     for (int i = (int)x; i < (int)(x + width); ++i)
       canvas_blend(with->to, i, j, bytes, 1);
+}
+
+/* Paper below what follows, from there to the right edge and 12 units around. */
+static void lay_paper(const pen *with, float x, float top, float bottom) {
+  const float u = with->unit, edge = 12 * u, right = (float)with->to->width - edge;
+  if (!with->may_cover)
+    return;
+  for (int j = (int)(top - edge); j < (int)(bottom + edge); ++j)
+    for (int i = (int)(x - edge); i < (int)right; ++i)
+      canvas_blend(with->to, i, j, paper, 0.85f);
 }
 
 static void frame_around(const pen *with, float x, float y, float width, float height) {
@@ -78,6 +89,10 @@ static void draw_bar(const pen *with, const render_options *options, const rende
   const float y = 0.5f * ((float)with->to->height - height);
   const colour_map map =
       options->with_contacts || options->colour == BY_FORCE ? COLOUR_WARM : COLOUR_COOL;
+  const char *label = label_of(options);
+  const float length = text_width(label, with->size), right = (float)with->to->width - 24 * u;
+  const float begin = fminf(x + 0.5f * width - 0.5f * length, right - length);
+  lay_paper(with, begin, y - 30 * u - with->size, y + height);
   for (int j = 0; j < (int)height; ++j)
     fill(with, x, y + (float)j, width, 1, colour_of(map, 1 - ((float)j + 0.5f) / height));
   frame_around(with, x, y, width, height);
@@ -93,16 +108,14 @@ static void draw_bar(const pen *with, const render_options *options, const rende
     write_at(with, x + width + 12 * u, at + 0.42f * with->size, 0.84f * with->size,
              ticks_text(&marks, i, text, sizeof text));
   }
-  const char *label = label_of(options);
-  const float length = text_width(label, with->size), right = (float)with->to->width - 24 * u;
-  const float middle = x + 0.5f * width - 0.5f * length;
-  write_at(with, fminf(middle, right - length), y - 30 * u, with->size, label);
+  write_at(with, begin, y - 30 * u, with->size, label);
 }
 
 /* Hue by direction on the picture, paler where slow. */
 static void draw_wheel(const pen *with, const render_view *view) {
   const float u = with->unit, radius = 62 * u;
   const float x = (float)with->to->width - 104 * u, y = 0.5f * (float)with->to->height;
+  lay_paper(with, x - radius, y - radius - 16 * u - with->size, y + radius + 16 * u + with->size);
   for (int j = (int)(y - radius) - 1; j <= (int)(y + radius) + 1; ++j)
     for (int i = (int)(x - radius) - 1; i <= (int)(x + radius) + 1; ++i) {
       const float dx = (float)i + 0.5f - x, dy = y - (float)j - 0.5f;
@@ -166,6 +179,8 @@ static void draw_materials(const pen *with, const frame *bodies) {
     }
   const float x = (float)with->to->width - 24 * u - widest - 32 * u;
   float y = 0.5f * ((float)with->to->height - line * (float)rows);
+  if (rows > 0)
+    lay_paper(with, x, y, y + line * (float)(rows - 1) + with->size);
   for (unsigned m = 0; m < ROWS_MOST; ++m) {
     if (!is_used[m])
       continue;
@@ -190,7 +205,7 @@ static void draw_time(const pen *with, const frame *bodies) {
 void render_legend_draw(const render_options *options, const render_folder *folder,
                         const render_view *view, const render_data *data, canvas *to) {
   const float unit = render_unit(to->width, to->height);
-  const pen with = {to, unit, 21 * unit};
+  const pen with = {to, unit, 21 * unit, options->has_camera && !options->is_flat};
   if (folder->title) {
     const float room = (float)to->width - 56 * unit, size = 1.25f * with.size;
     const float length = text_width(folder->title, size);

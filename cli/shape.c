@@ -231,8 +231,8 @@ int cli_shape(int argc, char **argv) {
                "  a scene      a YAML file or a built-in one: every shape of it\n"
                "  a shape      as in a scene, in quotes: '{cylinder: {radius: 1, length: 2}}'\n"
                "make KIND writes a mesh: icosphere, noisy-sphere, box, plate, cylinder, torus,\n"
-               "bolt or nut. repair merges vertices, removes and flips triangles, and says what\n"
-               "it did. clump writes a scene with spheres in place of a closed mesh.",
+               "bolt, nut, funnel or screw. repair merges vertices, removes and flips triangles,\n"
+               "and says what it did. clump writes a scene with spheres in place of a closed mesh.",
       .options = list,
       .more = "Lengths are in metres and in the shape's own frame; moments are per kilogram,\n"
               "about the centre of mass.\n",

@@ -92,7 +92,10 @@ int sweep_add_measure(sweep *study, const char *text, const talus_scene *scene) 
   for (char *at = strtok_r(words, " ", &rest); at && n < 4; at = strtok_r(NULL, " ", &rest))
     word[n++] = at;
   if (n < 2 || n > 3)
-    return refuse(text, "expected 'probe.column mean t0:t1'", "", NULL);
+    return refuse(text,
+                  "expected a column and what to take of it, as in 'PROBE.COLUMN mean 0.5:1' or "
+                  "'kinetic_energy last'",
+                  "", NULL);
   int code = read_column(measure, word[0]);
   if (code == CLI_DONE)
     code = read_how(measure, word[1]);

@@ -1,4 +1,4 @@
-# Peers of `talus bench broad`, `ccp` and `ellipsoids`: programs that do the same with other libraries, each for itself, so
+# Peers of `talus bench broad`, `ccp`, `blocks` and `ellipsoids`: programs that do the same with other libraries, each for itself, so
 # that none of them is part of talus. Only with -DTALUS_PEERS=ON, and only those whose library is
 # here; they lie next to the command, which runs them where it finds them.
 include(CheckLanguage)
@@ -43,7 +43,9 @@ if(CMAKE_CXX_COMPILER)
   if(TALUS_PEER_BULLET_FOUND)
     talus_add_peer(bullet bullet.cpp PkgConfig::TALUS_PEER_BULLET)
     talus_add_peer(bullet-heap bullet_heap.cpp PkgConfig::TALUS_PEER_BULLET)
+    talus_add_peer(bullet-blocks bullet_blocks.cpp PkgConfig::TALUS_PEER_BULLET)
     talus_add_peer(bullet-contacts bullet_contacts.cpp PkgConfig::TALUS_PEER_BULLET)
+    talus_add_peer(bullet-meshes bullet_meshes.cpp PkgConfig::TALUS_PEER_BULLET)
   else()
     list(APPEND missing libbullet-dev)
   endif()
@@ -56,6 +58,10 @@ if(CMAKE_CXX_COMPILER)
      TALUS_PEER_CCD_LIBRARY)
     talus_add_peer(fcl fcl.cpp ${TALUS_PEER_FCL_LIBRARY} ${TALUS_PEER_CCD_LIBRARY})
     target_include_directories(peer_fcl SYSTEM PRIVATE ${TALUS_PEER_EIGEN_INCLUDE})
+    talus_add_peer(fcl-meshes fcl_meshes.cpp ${TALUS_PEER_FCL_LIBRARY} ${TALUS_PEER_CCD_LIBRARY})
+    target_include_directories(peer_fcl-meshes SYSTEM PRIVATE ${TALUS_PEER_EIGEN_INCLUDE})
+    talus_add_peer(fcl-continuous fcl_continuous.cpp ${TALUS_PEER_FCL_LIBRARY} ${TALUS_PEER_CCD_LIBRARY})
+    target_include_directories(peer_fcl-continuous SYSTEM PRIVATE ${TALUS_PEER_EIGEN_INCLUDE})
   else()
     list(APPEND missing libfcl-dev)
   endif()

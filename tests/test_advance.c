@@ -2,7 +2,10 @@
 #include "check.h"
 
 #include "kernels/advance.h"
+#include "kernels/triangle.h"
 #include "narrow/advance.h"
+#include "shape/facets.h"
+#include "shape/mesh.h"
 #include "shape/shape.h"
 
 #include <float.h>
@@ -53,11 +56,60 @@ static tl_posed pose(const tl_mover *m, long double t) {
                     .rotation = {TL_R(q.w), TL_R(q.x), TL_R(q.y), TL_R(q.z)}};
 }
 
+static tl_triangle_corners triangle_of(const tl_posed *p, uint32_t t) {
+  const uint32_t *v = p->shape->face_vertex + 3 * (size_t)t;
+  const tl_frame frame = tl_frame_from_quat(p->rotation);
+  tl_triangle_corners c;
+  for (int k = 0; k < 3; ++k) {
+    const double *x = p->shape->points + 3 * (size_t)v[k];
+    const talus_dvec3 local = tl_dscale(tl_dvec3(x[0], x[1], x[2]), (double)p->scale);
+    c.p[k] = tl_dadd(p->position, tl_frame_to_world(&frame, local));
+  }
+  return c;
+}
+
+/* Every triangle against every other, or against the spheres of the other body. */
+static double mesh_gap(const tl_posed *a, const tl_posed *b) {
+  const tl_posed *mesh = a->shape->kind == TALUS_MESH ? a : b, *other = mesh == a ? b : a;
+  const tl_frame frame = tl_frame_from_quat(other->rotation);
+  const talus_shape_kind kind = other->shape->kind;
+  const uint32_t others = kind == TALUS_MESH    ? other->shape->face_count
+                          : kind == TALUS_CLUMP ? other->shape->point_count
+                                                : 1;
+  double least = DBL_MAX;
+  for (uint32_t i = 0; i < mesh->shape->face_count; ++i) {
+    const tl_triangle_corners own = triangle_of(mesh, i);
+    for (uint32_t k = 0; k < others; ++k) {
+      if (kind == TALUS_MESH) {
+        const tl_triangle_corners its = triangle_of(other, k);
+        least = fmin(least, sqrt(tl_triangle_triangle(&own, &its).square));
+        continue;
+      }
+      const double *s = other->shape->points + 4 * (size_t)k;
+      const talus_dvec3 at =
+          kind == TALUS_SPHERE
+              ? other->position
+              : tl_dadd(other->position, tl_frame_to_world(&frame, tl_dvec3(s[0], s[1], s[2])));
+      const double radius = kind == TALUS_SPHERE ? other->shape->size[0] : s[3];
+      least = fmin(least, sqrt(tl_point_triangle(at, &own).square) - radius * (double)other->scale);
+    }
+  }
+  return least - mesh->shape->facets->rounding -
+         (kind == TALUS_MESH ? other->shape->facets->rounding : 0);
+}
+
+static bool is_of_balls(const tl_shape *s) {
+  return s->kind == TALUS_SPHERE || s->kind == TALUS_CLUMP || s->kind == TALUS_MESH;
+}
+
 static double reference_gap(const tl_advance *pair, double t, double margin) {
   static tl_point points[4096];
   tl_posed a = pose(&pair->a, t), b = pose(&pair->b, t);
   b.position = tl_dsub(b.position, a.position);
   a.position = tl_dvec3(0, 0, 0);
+  if ((a.shape->kind == TALUS_MESH || b.shape->kind == TALUS_MESH) && is_of_balls(a.shape) &&
+      is_of_balls(b.shape))
+    return mesh_gap(&a, &b);
   const int count = tl_narrow_pair(&a, &b, TL_R(margin), points);
   double least = DBL_MAX;
   for (int i = 0; i < count; ++i)
@@ -67,12 +119,17 @@ static double reference_gap(const tl_advance *pair, double t, double margin) {
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-#define SHAPES 9
+#define SHAPES 11
+#define PLANE  10
 static tl_shape shapes[SHAPES];
 
 static void make_shapes(void) {
   static const double cloud[] = {-0.5, -0.4, -0.3, 0.5, -0.4, -0.3, 0,    0.6, -0.3,
                                  0.1,  0.1,  0.7,  0.2, 0.5,  0.4,  -0.3, 0,   0.5};
+  static const double wings[] = {0,   -0.5, 0,   0,    0.5,  0,   0.6,  -0.5, 0.3,
+                                 0.6, 0.5,  0.3, -0.6, -0.5, 0.3, -0.6, 0.5,  0.3};
+  static const uint32_t sheet[] = {0, 2, 3, 0, 3, 1, 0, 1, 5, 0, 5, 4};
+  tl_mesh mesh = {0};
   static const double spheres[] = {-0.4, 0, 0, 0.3, 0.4, 0, 0, 0.2, 0, 0.3, 0.2, 0.25};
   static const struct {
     talus_shape_kind kind;
@@ -80,7 +137,8 @@ static void make_shapes(void) {
   } made[] = {
       {TALUS_SPHERE, {0.5}},       {TALUS_BOX, {1, 0.6, 0.4}},   {TALUS_ELLIPSOID, {0.6, 0.4, 0.3}},
       {TALUS_CAPSULE, {0.2, 0.8}}, {TALUS_CYLINDER, {0.4, 0.7}}, {TALUS_CONE, {0.5, 0.9}},
-      {TALUS_HULL, {0}},           {TALUS_CLUMP, {0}},           {TALUS_PLANE, {0, 0, 1, 0}}};
+      {TALUS_HULL, {0}},           {TALUS_CLUMP, {0}},           {TALUS_MESH, {0}},
+      {TALUS_MESH, {0}},           {TALUS_PLANE, {0, 0, 1, 0}}};
   if (shapes[0].radius > 0)
     return;
   for (int i = 0; i < SHAPES; ++i) {
@@ -92,7 +150,16 @@ static void make_shapes(void) {
       def.points = cloud, def.point_count = 6;
     if (def.kind == TALUS_CLUMP)
       def.points = spheres, def.point_count = 3;
+    if (def.kind == TALUS_MESH) { /* a rough ball, and a sheet of two wings */
+      CHECK_OK(tl_mesh_make_noisy_sphere(i == 8 ? 80 : 20, i == 8 ? 1.3 : 1, 3, &mesh));
+      def.points = i == 8 ? mesh.vertex[0] : wings, def.point_count = i == 8 ? mesh.vertices : 6;
+      def.triangles = i == 8 ? mesh.triangle[0] : sheet;
+      def.triangle_count = i == 8 ? mesh.triangles : 4;
+      def.sides = TALUS_SIDES_BOTH;
+      def.thickness = 0.01;
+    }
     CHECK_OK(tl_shape_make(&def, &shapes[i]));
+    tl_mesh_release(&mesh);
   }
 }
 

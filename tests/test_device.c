@@ -50,6 +50,7 @@ TEST(backends_have_names_that_lead_back_to_them) {
   CHECK(talus_backend_by_name("gpu", &found) == TALUS_ERROR_INVALID);
   CHECK(strstr(talus_last_error(), "'gpu' is not a backend: these are cpu, check, cuda"));
   CHECK(strncmp(talus_backends(), "cpu check", 9) == 0);
+  CHECK(strstr(talus_last_error(), "'gpu' is not a backend")); /* with or without a GPU */
 }
 
 TEST(none_one_and_two_agree) {

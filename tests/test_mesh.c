@@ -226,8 +226,9 @@ TEST(everything_made_is_closed_oriented_and_right_side_out) {
     CHECK_MSG(info.oriented && info.manifold && info.shells == 1 && info.degenerate == 0 &&
                   info.duplicates == 0,
               "%s", recipe.kind);
-    CHECK_MSG(strcmp(recipe.kind, "plate") == 0 || (info.closed && info.volume > 0), "%s",
-              recipe.kind);
+    const bool is_open = strcmp(recipe.kind, "plate") == 0 || strcmp(recipe.kind, "funnel") == 0 ||
+                         strcmp(recipe.kind, "screw") == 0;
+    CHECK_MSG(info.closed != is_open && (is_open || info.volume > 0), "%s", recipe.kind);
     talus_mesh_free(&mesh);
   }
   CHECK(talus_mesh_recipe_name(99) == NULL);
@@ -255,6 +256,29 @@ TEST(threads_have_their_volume_and_their_helices) {
   CHECK_OK(tl_mesh_make_nut(&thread, &mesh));
   CHECK(check(&mesh).closed && mesh.triangles < 10000);
   tl_mesh_release(&mesh);
+}
+
+/* Area of a cone's wall, and of a helicoid: the integral of sqrt(r^2 + c^2) over r and the angle.
+ */
+TEST(funnels_and_screws_have_their_areas) {
+  const double turn = 6.283185307179586;
+  talus_mesh_recipe recipe = {.kind = "funnel", .triangles = 1856, .size = {0.5, 0.12, 0.4}};
+  talus_mesh mesh;
+  talus_mesh_info info;
+  CHECK_OK(talus_mesh_make(&recipe, &mesh));
+  CHECK_OK(talus_mesh_measure(&mesh, &info));
+  CHECK_NEAR(info.area, turn / 2 * 0.62 * hypot(0.38, 0.4), 5e-3);
+  talus_mesh_free(&mesh);
+  recipe = (talus_mesh_recipe){.kind = "screw", .triangles = 5000, .size = {0.1, 0.08, 0.4, 0.02}};
+  CHECK_OK(talus_mesh_make(&recipe, &mesh));
+  CHECK_OK(talus_mesh_measure(&mesh, &info));
+  double area = 0, c = 0.08 / turn;
+  for (int i = 0; i < 1000; ++i) {
+    const double r = 0.02 + 0.08 * (i + 0.5) / 1000;
+    area += 0.08 / 1000 * hypot(r, c) * turn * 5;
+  }
+  CHECK_NEAR(info.area, area, 5e-3 * area);
+  talus_mesh_free(&mesh);
 }
 
 TEST(icospheres_approach_the_sphere) {

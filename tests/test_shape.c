@@ -308,6 +308,7 @@ TEST(given_margin_is_shared_by_halves) {
   stage s;
   set_stage(&s);
   s.model.margin = 0.125;
+  s.model.unswept = 1;
   talus_box boxes[BODIES];
   talus_real margins[BODIES];
   CHECK(tl_shape_find_bounds(&s.crowd, boxes, margins) == TALUS_OK);
@@ -317,6 +318,19 @@ TEST(given_margin_is_shared_by_halves) {
   s.model.margin = 0;
   CHECK(tl_shape_find_bounds(&s.crowd, boxes, margins) == TALUS_OK);
   CHECK(margins[BALL] == 0 && boxes[BALL].hi.x == 1);
+}
+
+TEST(bodies_that_are_swept_reach_as_far_as_they_go_with_any_given_margin) {
+  stage s;
+  set_stage(&s);
+  talus_box boxes[BODIES];
+  talus_real automatic[BODIES], given[BODIES];
+  CHECK(tl_shape_find_bounds(&s.crowd, boxes, automatic) == TALUS_OK);
+  s.model.margin = 0.125;
+  CHECK(tl_shape_find_bounds(&s.crowd, boxes, given) == TALUS_OK);
+  for (int i = 0; i < BODIES; ++i)
+    CHECK(given[i] >= TL_R(0.0625));
+  CHECK(given[BALL] == automatic[BALL] && given[BRICK] == automatic[BRICK]);
 }
 
 TEST(only_members_of_the_crowd_are_touched) {

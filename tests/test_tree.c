@@ -140,4 +140,36 @@ TEST(places_find_the_same_with_and_without_the_tree) {
   tl_shape_release(&shape);
 }
 
+/* By rays, and by the sum of solid angles, which knows nothing of rays; also in line with vertices,
+ * where a ray says nothing. */
+TEST(winding_numbers_are_those_of_solid_angles) {
+  tl_shape shape = make_recipe("noisy-sphere", 1280, 5);
+  const tl_facets *f = shape.facets;
+  tl_random random = tl_random_start(3, 1, 0);
+  for (int i = 0; i < 2000; ++i) {
+    double p[3];
+    for (int k = 0; k < 3; ++k)
+      p[k] = 3.4 * tl_random_unit(&random) - 1.7;
+    if (i % 4 == 0) /* in line with a vertex */
+      p[i / 4 % 3] = f->points[3 * (size_t)(i % (int)f->vertices) + (size_t)(i / 4 % 3)];
+    const talus_dvec3 place = tl_dvec3(p[0], p[1], p[2]);
+    double sum = 0;
+    for (uint32_t t = 0; t < f->triangles; ++t) {
+      talus_dvec3 v[3];
+      for (size_t k = 0; k < 3; ++k)
+        v[k] = tl_dsub(tl_facets_point(f, f->triangle[3 * (size_t)t + k]), place);
+      const double a = tl_dlength(v[0]), b = tl_dlength(v[1]), c = tl_dlength(v[2]);
+      sum += 2 * atan2(tl_ddot(v[0], tl_dcross(v[1], v[2])), a * b * c + tl_ddot(v[0], v[1]) * c +
+                                                                 tl_ddot(v[1], v[2]) * a +
+                                                                 tl_ddot(v[2], v[0]) * b);
+    }
+    CHECK(tl_facets_winding(f, place) == (int)lround(sum / (4 * 3.14159265358979323846)));
+  }
+  const talus_dvec3 middle = tl_dvec3(0, 0, 0), vertex = tl_facets_point(f, 7);
+  CHECK(tl_facets_winding(f, middle) == 1);
+  CHECK(tl_facets_winding(f, tl_dscale(vertex, 0.999)) == 1);
+  CHECK(tl_facets_winding(f, tl_dscale(vertex, 1.001)) == 0);
+  tl_shape_release(&shape);
+}
+
 TEST_MAIN()

@@ -54,6 +54,10 @@ TALUS_API talus_status talus_mesh_write(const talus_mesh *mesh, const char *path
  *   bolt          size: diameter, pitch, length (M10: 0.01, 0.0015, 0.03); ISO thread, 60 degrees
  *   nut           size: diameter, pitch, length, width across flats, radial clearance
  *                 (for that bolt: 0.01, 0.0015, 0.008, 0.016, 5e-5)
+ *   funnel        size: upper radius (0.5), lower radius (0.1), height (0.5); the wall alone, open;
+ *                 equal radii: a pipe; triangles: about (512)
+ *   screw         size: radius (0.1), pitch (0.1), length (0.5), inner radius (0.02): a helical
+ *                 sheet about z that turns to the right, open; triangles: about (1152)
  *
  * `triangles` of a bolt and a nut: about so many, in 12, 24, 36 ... sides to a turn (48). */
 typedef struct talus_mesh_recipe {

@@ -509,10 +509,10 @@ typedef struct talus_world_def {
   talus_solve_def solve;
   double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */
   bool sweep;    /* what goes further than its inner radius in a step is looked for along its way */
-  double dt_min; /* s, adaptive: no step is shorter */
-  double
-      halo; /* m, adaptive: pairs nearer than this touch; < 0: 1e-4 of the mean bounding radius */
-  bool allow_overlap; /* adaptive: bodies may overlap at the start, and are parted on the way */
+  double dt_min; /* s, adaptive and local: no step is shorter */
+  double growth; /* local: a step is at most so many times as long as the one before; > 1 */
+  double halo;   /* m, likewise: who is nearer touches; < 0: 1e-4 of the mean bounding radius */
+  bool allow_overlap; /* likewise: bodies may overlap at the start, and are parted on the way */
   talus_sleep_def sleep;
   talus_domain_def domain;
   uint32_t strict;   /* TALUS_STRICT_...: what a step may not do */
@@ -521,9 +521,9 @@ typedef struct talus_world_def {
   void *log_context;
 } talus_world_def;
 
-/* gravity (0, 0, -9.81), dt 1 ms, substeps 1, dt_min 10 ns, broad auto, narrow newton, ccp with ncp
- * friction, 50 sweeps, automatic tolerance, warm start, recovery, islands (penalty: linear,
- * tangential 2/7, reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), no sleep (but
+/* gravity (0, 0, -9.81), dt 1 ms, substeps 1, dt_min 10 ns, growth 2, broad auto, narrow newton,
+ * ccp with ncp friction, 50 sweeps, automatic tolerance, warm start, recovery, islands (penalty:
+ * linear, tangential 2/7, reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), no sleep (but
  * sleep.time is 0.5 s), no domain, nothing strict. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
@@ -735,6 +735,7 @@ typedef struct talus_report {
    * last pair that cut one (0: none). */
   double dt_least;
   uint64_t swept, short_steps, short_a, short_b;
+  talus_local_report local;
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

@@ -111,8 +111,22 @@ typedef enum talus_step_kind {
                        which the state can be read. Only with TALUS_SOLVE_ELASTIC */
   /* dt in as many steps as it takes for no two bodies to pass through each other; bodies that
    * nothing touches fly along exact parabolas. With TALUS_SOLVE_CCP and TALUS_SOLVE_IMPULSE */
-  TALUS_STEP_ADAPTIVE
+  TALUS_STEP_ADAPTIVE,
+  /* The same, but every cluster of bodies that may meet has steps of its own; dt is the grid on
+   * which all are at one time. With TALUS_SOLVE_CCP and TALUS_SOLVE_IMPULSE, without sleep */
+  TALUS_STEP_LOCAL = 4
 } talus_step_kind;
+
+/* What steps of TALUS_STEP_LOCAL did; sums since the world was made. */
+typedef struct talus_local_report {
+  uint64_t body_steps;        /* steps of bodies that were computed */
+  uint64_t body_steps_global; /* movable bodies x rounds: one step for all takes as many at least */
+  uint64_t clusters;          /* steps of clusters that count */
+  uint64_t rounds;
+  uint64_t rendezvous;  /* bodies that came back to an earlier time to meet others */
+  uint64_t rollbacks;   /* steps of clusters that were computed and did not count */
+  double depth, window; /* s, most so far: how far a body came back; how far one was ahead */
+} talus_local_report;
 
 /* Sides of a container that `open` leaves out. */
 enum {

@@ -41,7 +41,7 @@ static tl_paths_rule rule_of(const tl_audit *audit) {
   tl_paths_rule rule = {.fine = {.sizes = FINE_SIZES}, .goes_on = true, .finds_depth = true};
   if (audit->def->tolerance >= 0)
     rule.floor.metres = -audit->def->tolerance;
-  else if (model->step == TALUS_STEP_ADAPTIVE)
+  else if (tl_step_is_free(model))
     rule = adaptive_rule();
   else
     rule.floor = (tl_distance){.metres = -slop_of(model), .sizes = -ALLOWED_SIZES};
@@ -53,7 +53,7 @@ static talus_status complete(const tl_crowd *crowd, tl_paths_rule *rule) {
   const tl_model *model = crowd->model;
   uint8_t *flies;
   talus_real *halos;
-  if (model->step != TALUS_STEP_ADAPTIVE)
+  if (!tl_step_is_free(model))
     return TALUS_OK;
   TL_TAKE(crowd->arena, model->bodies, &flies);
   TL_TAKE(crowd->arena, model->bodies, &halos);
@@ -100,8 +100,12 @@ talus_status tl_audit_judge_step(void *context, const tl_crowd *crowd) {
   audit->result->steps++;
   if (audit->def->frames)
     return TALUS_OK;
-  TL_TRY(complete(crowd, &rule));
-  TL_TRY(tl_step_check_paths(audit->world->backend, crowd, &rule, &found));
+  if (crowd->model->step == TALUS_STEP_LOCAL) {
+    TL_TRY(tl_local_check_pieces(crowd->local, &rule, &found));
+  } else {
+    TL_TRY(complete(crowd, &rule));
+    TL_TRY(tl_step_check_paths(audit->world->backend, crowd, &rule, &found));
+  }
   add_up(audit, crowd, &found);
   return TALUS_OK;
 }

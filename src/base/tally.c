@@ -3,14 +3,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define BITS    40
-#define LOWEST  (-24) /* units of 2^-960, the finest of 2^-1080: below any number but 0 */
-#define HIGHEST 24
-#define WILD    (HIGHEST + 1)
+#define BITS      40
+#define LOWEST    (-24) /* units of 2^-960, the finest of 2^-1080: below any number but 0 */
+#define HIGHEST   24
+#define UNBOUNDED (HIGHEST + 1) /* a number was too large or not finite */
 
 static void set_level(tl_tally *tally, int32_t level) {
   tally->level = level;
-  if (level == WILD) { /* nothing is small enough: every number comes to tl_tally_raise */
+  if (level == UNBOUNDED) { /* nothing is small enough: every number comes to tl_tally_raise */
     tally->per_unit = 0;
     tally->limit = 0;
     return;
@@ -41,7 +41,7 @@ static void add_part(tl_tally *tally, int part, int64_t sum, int64_t carry) {
 
 void tl_tally_empty(tl_tally *tally) {
   tally->adds = 0;
-  if (tally->level == WILD)
+  if (tally->level == UNBOUNDED)
     return;
   for (int k = 0; k < TL_TALLY_PARTS; ++k) {
     int64_t sum = 0;
@@ -74,7 +74,7 @@ void tl_tally_raise(tl_tally *tally, double x) {
     (void)frexp(x, &exponent);
   const int over = exponent - (BITS - 1), low = LOWEST * BITS; /* no quotient below 0 */
   const int32_t level = LOWEST + (over <= low ? 0 : (over - low + BITS - 1) / BITS);
-  raise_to(tally, isfinite(x) && level <= HIGHEST ? level : WILD);
+  raise_to(tally, isfinite(x) && level <= HIGHEST ? level : UNBOUNDED);
 }
 
 void tl_tally_merge(tl_tally *tally, const tl_tally *other) {
@@ -111,7 +111,7 @@ double tl_tally_value(const tl_tally *tally) {
   const int64_t whole = (int64_t)1 << BITS;
   int64_t sum[TL_TALLY_PARTS + 1], over = 0;
   uint64_t digit[TL_TALLY_PARTS + 1];
-  if (tally->level == WILD)
+  if (tally->level == UNBOUNDED)
     return NAN;
   for (int k = 0; k < TL_TALLY_PARTS; ++k) {
     sum[k] = tally->sum[k] + over;

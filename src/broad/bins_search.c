@@ -6,6 +6,7 @@
  * Counting remembers what it found among the first 64 candidates of the own level, so that writing
  * need not test them again. */
 #include "broad/bins.h"
+#include "broad/lanes.h"
 
 #include "base/cancel.h"
 
@@ -40,17 +41,6 @@ typedef struct sink {
   tl_pair *out; /* NULL: only count */
   uint64_t count;
 } sink;
-
-static inline int lowest_bit(uint64_t x) {
-#if defined(__GNUC__)
-  return __builtin_ctzll(x);
-#else
-  int i = 0;
-  for (; (x & 1) == 0; x >>= 1)
-    i++;
-  return i;
-#endif
-}
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
@@ -283,7 +273,7 @@ static uint64_t mask_hits(const tl_bins *bins, uint32_t p, const stencil *s, uin
                           uint64_t *count) {
   uint64_t allowed = 0;
   for (; hits != 0; hits &= hits - 1) {
-    const int i = lowest_bit(hits);
+    const int i = tl_lowest_bit(hits);
     if (!allows(bins, bins->who[p], bins->who[s->list[i]]))
       continue;
     allowed |= UINT64_C(1) << i;
@@ -305,7 +295,7 @@ static void search_neighbours(const tl_bins *bins, uint32_t p, const stencil *s,
   }
   if (to->out) {
     for (uint64_t hits = bins->hits[p]; hits != 0; hits &= hits - 1)
-      write_pair(to, bins->who[p], bins->who[s->list[lowest_bit(hits)]]);
+      write_pair(to, bins->who[p], bins->who[s->list[tl_lowest_bit(hits)]]);
     return;
   }
   uint64_t count = 0, hits = find_hits(bins, p, s, &count);

@@ -69,9 +69,9 @@ static inline tl_lane tl_lanes_union(const tl_lanes *boxes) {
   return all;
 }
 
-static inline int tl_lowest_bit(unsigned x) {
+static inline int tl_lowest_bit(uint64_t x) {
 #if defined(__GNUC__)
-  return __builtin_ctz(x);
+  return __builtin_ctzll(x);
 #else
   int i = 0;
   for (; (x & 1) == 0; x >>= 1)

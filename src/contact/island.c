@@ -79,8 +79,10 @@ static void take_all(const tl_pair *ends, size_t count, size_t links, tl_islands
   islands->start[1] = n;
   for (size_t i = 0; i < links; ++i)
     islands->link_order[i] = (uint32_t)i;
-  islands->link_start[0] = 0;
-  islands->link_start[1] = (uint32_t)links;
+  if (links > 0) {
+    islands->link_start[0] = 0;
+    islands->link_start[1] = (uint32_t)links;
+  }
   islands->count = n > 0 || links > 0;
 }
 
@@ -278,8 +280,9 @@ static void lay_out(const uint32_t *roots, size_t count, uint32_t small, places 
     const uint32_t rows = next->contact[root], links = next->link ? next->link[root] : 0;
     if ((rows & LAID_OUT) || (rows < small && links == 0) != is_small)
       continue;
-    islands->start[islands->count] = next->contacts;
-    islands->link_start[islands->count++] = next->links;
+    if (islands->link_start)
+      islands->link_start[islands->count] = next->links;
+    islands->start[islands->count++] = next->contacts;
     next->contact[root] = next->contacts | LAID_OUT;
     next->contacts += rows;
     if (links > 0)
@@ -343,7 +346,8 @@ static talus_status group(const tl_crowd *crowd, const tl_pairs *links, uint32_t
   islands->small_count = islands->count;
   lay_out(roots, count, small, &next, false, islands);
   islands->start[islands->count] = next.contacts;
-  islands->link_start[islands->count] = next.links;
+  if (islands->link_start)
+    islands->link_start[islands->count] = next.links;
   place_others(job, runs, &next);
   tl_for(&model->par, runs, 1, place_large, job);
   for (size_t i = 0; i < held; ++i)
@@ -362,8 +366,10 @@ talus_status tl_contact_find_islands(const tl_crowd *crowd, const tl_contacts *c
   *islands = (tl_islands){0};
   TL_TAKE(crowd->arena, n, &islands->order);
   TL_TAKE(crowd->arena, (apart ? most : 1) + 1, &islands->start);
-  TL_TAKE(crowd->arena, held, &islands->link_order);
-  TL_TAKE(crowd->arena, (apart ? most : 1) + 1, &islands->link_start);
+  if (held > 0) {
+    TL_TAKE(crowd->arena, held, &islands->link_order);
+    TL_TAKE(crowd->arena, (apart ? most : 1) + 1, &islands->link_start);
+  }
   if (!apart) {
     tl_for(&model->par, n, RUN, find_ends, &work);
     take_all(ends, n, held, islands);

@@ -12,7 +12,7 @@ typedef struct tl_islands {
   uint32_t *order;      /* contact indices by island, within it in canonical order (arena) */
   uint32_t *start;      /* count + 1 offsets into order (arena) */
   uint32_t *link_order; /* indices of links by island, within it in their order (arena) */
-  uint32_t *link_start; /* count + 1 offsets into link_order (arena) */
+  uint32_t *link_start; /* count + 1 offsets into link_order (arena); NULL, as that: no links */
   uint32_t *label;      /* by slot, as tl_island_label has it; NULL: one island (arena) */
   size_t count, small_count;
 } tl_islands;

@@ -1,5 +1,4 @@
 #include "base/power.h"
-#include "base/trig.h"
 #include "contact/patch.h"
 
 #include "kernels/collide.h"
@@ -29,12 +28,21 @@ static talus_dvec3 wide(talus_vec3 v) { return tl_dvec3((double)v.x, (double)v.y
 
 /* ---- geometry -------------------------------------------------------------------------------- */
 
+/* Where the angle of (x, y) lies: below 0, from 0 on, at pi. */
+static int side_of_angle(double x, double y) { return y < 0 ? 0 : y > 0 || x >= 0 ? 1 : 2; }
+
+/* Whether the angle of (x, y), between -pi and pi, is larger than that of (u, v). */
+static bool is_larger_angle(double x, double y, double u, double v) {
+  const int side = side_of_angle(x, y), other = side_of_angle(u, v);
+  return side != other ? side > other : u * y > v * x;
+}
+
 static void put_in_order(patch *p) {
   for (int i = 1; i < p->count; ++i) {
-    const double x = p->x[i], y = p->y[i], angle = tl_atan2_d(y, x);
+    const double x = p->x[i], y = p->y[i];
     const tl_contact *c = p->contact[i];
     int j = i;
-    for (; j > 0 && tl_atan2_d(p->y[j - 1], p->x[j - 1]) > angle; --j)
+    for (; j > 0 && is_larger_angle(p->x[j - 1], p->y[j - 1], x, y); --j)
       p->x[j] = p->x[j - 1], p->y[j] = p->y[j - 1], p->contact[j] = p->contact[j - 1];
     p->x[j] = x, p->y[j] = y, p->contact[j] = c;
   }

@@ -86,6 +86,7 @@ static bool widen(tl_push *push, talus_vec3 lo, talus_vec3 hi) {
 static tl_push *take_push(tl_reach *reach, uint32_t slot) {
   if (!reach->is_pushed[slot]) {
     reach->is_pushed[slot] = TL_PUSH_QUIET;
+    TL_ASSERT(reach->push_count < reach->push_room);
     reach->row[slot] = (uint32_t)reach->push_count;
     reach->slots[reach->push_count] = slot;
     reach->pushes[reach->push_count++] = nobody;
@@ -228,7 +229,9 @@ static bool strike(tl_reach *reach, const clash *at, const side *self, const sid
 typedef struct turns {
   const tl_contact *contacts;
   size_t count, words;
-  uint32_t *first, *of; /* contacts of each slot: of[first[slot]] ... of[first[slot + 1] - 1] */
+  uint32_t *first;      /* by slot: the first contact that it is a of; these stand side by side */
+  uint32_t *last;       /* by slot: the last contact that it is b of */
+  uint32_t *before;     /* by contact: the one before it with the same b. TL_NONE: there is none */
   uint64_t *now, *next; /* a bit for each contact: in this pass, in the one after it */
 } turns;
 
@@ -237,9 +240,13 @@ static void mark(uint64_t *bits, size_t i) { bits[i / 64] |= (uint64_t)1 << (i %
 /* A body has news: its contacts have their turn in this pass, where it is not past, and in the next
  * one. */
 static void tell(turns *t, uint32_t slot) {
-  for (uint32_t k = t->first[slot]; k < t->first[slot + 1]; ++k) {
-    mark(t->now, t->of[k]);
-    mark(t->next, t->of[k]);
+  for (size_t k = t->first[slot]; k < t->count && t->contacts[k].a == slot; ++k) {
+    mark(t->now, k);
+    mark(t->next, k);
+  }
+  for (uint32_t k = t->last[slot]; k != TL_NONE; k = t->before[k]) {
+    mark(t->now, k);
+    mark(t->next, k);
   }
 }
 
@@ -318,23 +325,24 @@ static talus_status take_turns(const tl_reach *reach, const tl_contacts *contact
   tl_arena *arena = reach->crowd->arena;
   const size_t bodies = reach->model->bodies, n = contacts->count;
   *t = (turns){.contacts = contacts->data, .count = n, .words = n / 64 + 1};
-  TL_TAKE(arena, bodies + 2, &t->first);
-  TL_TAKE(arena, 2 * n, &t->of);
+  TL_TAKE(arena, bodies, &t->first);
+  TL_TAKE(arena, bodies, &t->last);
+  TL_TAKE(arena, n, &t->before);
   TL_TAKE(arena, t->words, &t->now);
   TL_TAKE(arena, t->words, &t->next);
-  memset(t->first, 0, (bodies + 2) * sizeof *t->first);
+  memset(t->first, 0xff, bodies * sizeof *t->first); /* TL_NONE */
+  memset(t->last, 0xff, bodies * sizeof *t->last);
   memset(t->now, 0, t->words * sizeof *t->now);
   memset(t->next, 0, t->words * sizeof *t->next);
-  uint32_t *start = t->first + 1; /* ends up as `first` once every list is full */
+  uint32_t a = TL_NONE;
   for (size_t i = 0; i < n; ++i) {
-    start[contacts->data[i].a + 1]++;
-    start[contacts->data[i].b + 1]++;
-  }
-  for (size_t i = 1; i <= bodies; ++i)
-    start[i] += start[i - 1];
-  for (size_t i = 0; i < n; ++i) {
-    t->of[start[contacts->data[i].a]++] = (uint32_t)i;
-    t->of[start[contacts->data[i].b]++] = (uint32_t)i;
+    const tl_contact *c = &contacts->data[i];
+    if (c->a != a) {
+      a = c->a;
+      t->first[a] = (uint32_t)i;
+    }
+    t->before[i] = t->last[c->b];
+    t->last[c->b] = (uint32_t)i;
   }
   return TALUS_OK;
 }
@@ -402,6 +410,13 @@ static bool is_crowd(const tl_reach *reach, const tl_contacts *contacts) {
   return tl_reach_is_crowd(strikes, contacts->count);
 }
 
+/* A visit pushes two bodies at most, and a joint may pull its own along. */
+static size_t most_pushes(const tl_reach *reach) {
+  const size_t joints = reach->crowd->joints ? reach->crowd->joints->all.count : 0;
+  const size_t most = 2 * (reach->visits + joints), bodies = reach->model->bodies;
+  return most < bodies ? most : bodies;
+}
+
 talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {
   tl_arena *arena = reach->crowd->arena;
   const size_t bodies = reach->model->bodies;
@@ -412,12 +427,13 @@ talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {
     reach->is_spent = is_crowd(reach, contacts);
     if (reach->is_spent)
       return TALUS_OK;
-    TL_TAKE(arena, bodies, &reach->row);
-    TL_TAKE(arena, bodies, &reach->pushes);
-    TL_TAKE(arena, bodies, &reach->slots);
     reach->slow = tl_max(reach->slow, FAINT * find_fastest(reach, contacts));
     reach->visits = contacts->count / 16 + LEAST;
     reach->visits = reach->visits < MOST ? reach->visits : MOST;
+    reach->push_room = most_pushes(reach);
+    TL_TAKE(arena, bodies, &reach->row);
+    TL_TAKE(arena, reach->push_room, &reach->pushes);
+    TL_TAKE(arena, reach->push_room, &reach->slots);
   }
   const tl_arena_mark before = tl_arena_get_mark(arena);
   turns t;

@@ -138,11 +138,6 @@ static void judge_range(void *context, size_t begin, size_t end) {
     job->reach->verdicts[i] = judge(job->reach, &job->contacts[i]);
 }
 
-static bool does_strike(void *context, size_t i) {
-  const judge_job *job = context;
-  return job->reach->verdicts[i] == TL_REACH_STRIKES;
-}
-
 talus_status tl_reach_judge(tl_reach *reach, const tl_contacts *contacts) {
   const tl_par *par = &reach->model->par;
   judge_job job = {reach, contacts->data};
@@ -151,7 +146,7 @@ talus_status tl_reach_judge(tl_reach *reach, const tl_contacts *contacts) {
     TL_TAKE(reach->crowd->arena, reach->verdict_room, &reach->verdicts);
   }
   tl_for(par, contacts->count, 512, judge_range, &job);
-  if (tl_find_first(par, contacts->count, does_strike, &job) == SIZE_MAX)
+  if (!memchr(reach->verdicts, TL_REACH_STRIKES, contacts->count))
     return TALUS_OK;
   return tl_push_spread(reach, contacts);
 }

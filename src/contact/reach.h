@@ -84,8 +84,9 @@ typedef struct tl_reach {
   tl_push *pushes;
   uint32_t *slots; /* by row */
   size_t push_count;
-  size_t visits; /* of contacts that are left to find them */
-  bool is_spent; /* there were not enough: contacts stay as far as speeds alone allow */
+  size_t push_room; /* rows that pushes may have */
+  size_t visits;    /* of contacts that are left to find them */
+  bool is_spent;    /* there were not enough: contacts stay as far as speeds alone allow */
 } tl_reach;
 
 /* Whether contacts are judged at all: not those of springs, which want what overlaps now, nor where

@@ -6,17 +6,11 @@
 
 /* ---- one body -------------------------------------------------------------------------------- */
 
-/* How the principal frame has turned, and how far it has gone, since contacts were found. */
-typedef struct motion {
-  talus_dvec3 way; /* m: of the centre of mass, not wrapped */
-  talus_quat turn;
-} motion;
-
-static motion motion_of(const tl_ride *ride, const tl_state *now, uint32_t slot) {
+static tl_ridden motion_of(const tl_ride *ride, const tl_state *now, uint32_t slot) {
   const tl_model *model = ride->crowd->model;
   const talus_quat q = ride->rotation[slot];
-  motion m = {.way = tl_model_offset(model, ride->position[slot], now->position[slot]),
-              .turn = tl_quat_mul(now->rotation[slot], tl_quat_conj(q))};
+  tl_ridden m = {.way = tl_model_offset(model, ride->position[slot], now->position[slot]),
+                 .turn = tl_quat_mul(now->rotation[slot], tl_quat_conj(q))};
   if (!tl_body_shape(model, slot)->bounded)
     m.way = tl_dsub(now->position[slot], ride->position[slot]);
   return m;
@@ -116,7 +110,7 @@ static void ride_one(const tl_ride *ride, const tl_state *now, size_t i) {
   const tl_model *model = ride->crowd->model;
   const tl_found *found = &ride->found[i];
   tl_contact *c = &ride->contacts->data[i];
-  const motion a = motion_of(ride, now, c->a), b = motion_of(ride, now, c->b);
+  const tl_ridden a = ride->ridden[c->a], b = ride->ridden[c->b];
   const talus_vec3 n = found->normal;
   const talus_dvec3 centre_a = ride->position[c->a], centre_b = ride->position[c->b];
   const bool has_images =
@@ -171,6 +165,7 @@ talus_status tl_ride_begin(tl_ride *ride, const tl_crowd *crowd, tl_contacts *co
   TL_TAKE(crowd->arena, contacts->count, &ride->found);
   TL_TAKE(crowd->arena, model->bodies, &ride->position);
   TL_TAKE(crowd->arena, model->bodies, &ride->rotation);
+  TL_TAKE(crowd->arena, model->bodies, &ride->ridden);
   tl_for(&model->par, crowd->count, GRAIN, note_bodies, ride);
   tl_for(&model->par, contacts->count, GRAIN, note_contacts, ride);
   return TALUS_OK;
@@ -180,6 +175,15 @@ typedef struct ride_job {
   const tl_ride *ride;
   const tl_state *now;
 } ride_job;
+
+/* Once for each body, which may have many contacts. */
+static void ride_bodies(void *context, size_t begin, size_t end) {
+  const ride_job *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_crowd_slot(job->ride->crowd, i);
+    job->ride->ridden[slot] = motion_of(job->ride, job->now, slot);
+  }
+}
 
 static void ride_range(void *context, size_t begin, size_t end) {
   const ride_job *job = context;
@@ -193,6 +197,7 @@ static void ride_range(void *context, size_t begin, size_t end) {
 
 void tl_ride_to(const tl_ride *ride, const tl_state *now) {
   ride_job job = {ride, now};
+  tl_for(&ride->crowd->model->par, ride->crowd->count, GRAIN, ride_bodies, &job);
   tl_for(&ride->crowd->model->par, ride->contacts->count, GRAIN, ride_range, &job);
 }
 

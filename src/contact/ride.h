@@ -23,12 +23,19 @@ typedef struct tl_found {
   talus_real gap;
 } tl_found;
 
+/* How the principal frame has turned, and how far it has gone, since contacts were found. */
+typedef struct tl_ridden {
+  talus_dvec3 way; /* m: of the centre of mass, not wrapped */
+  talus_quat turn;
+} tl_ridden;
+
 typedef struct tl_ride {
   const tl_crowd *crowd; /* of the whole step */
   tl_contacts *contacts;
   tl_found *found;       /* by contact */
   talus_dvec3 *position; /* by slot, when contacts were found */
   talus_quat *rotation;
+  tl_ridden *ridden; /* by slot, as of the last tl_ride_to */
 } tl_ride;
 
 /* Notes where contacts and bodies of crowd->in are; scratch is the arena's. */

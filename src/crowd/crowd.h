@@ -23,6 +23,7 @@ typedef struct tl_crowd {
   double dt;          /* the step's length as the stepper means it; t1 - t0 up to rounding */
   const tl_state *in; /* at t0 */
   tl_state *out;      /* at t1; may be `in` itself where a stage says so */
+  bool lends_out;     /* rows of `out` may hold scratch of a solver until bodies move */
   const struct tl_contacts *contacts_before; /* of the last step */
   struct tl_contacts *contacts_after;        /* of this one */
   const struct tl_joints *joints;            /* as the last step left them; may be NULL: none */
@@ -36,8 +37,10 @@ typedef struct tl_crowd {
   struct tl_kept_axes *kept_axes;     /* of pairs that missed (narrow/kept.h) */
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
+  struct tl_local *local; /* of local time (step/local/local.h), for audits; NULL: other steps */
   struct tl_residency *where; /* rows may live elsewhere (residency.h); NULL: all are here */
   struct tl_flights *flights; /* of events (flights.h), where somebody averages them; or NULL */
+  size_t *swept;              /* pairs that were followed on their way (narrow/swept.h); or NULL */
   struct tl_cancel *cancel;   /* asks to give up (base/cancel.h); NULL: nobody does */
 } tl_crowd;
 

@@ -54,10 +54,11 @@ enum {
 
 /* position: centre of mass; rotation: principal frame; spin: angular velocity in WORLD axes;
  * sleep_flags: whether it is slow, or sleeps (asleep.h); slow_since: s, where it is slow, the time
- * since when. Neither is hashed: the hash is of the mechanical state, and a body that was put to
- * sleep differs from one that lies still in nothing but time. spring_force, spring_torque: of all
- * springs of the body at the end of the last step, N and N m (penalty), with which the next one
- * begins; not hashed, because they follow from the other fields. */
+ * since when. pace: s, with local time: its next step is no longer; 0: not known. None is hashed:
+ * the hash is of the mechanical state, and a body that was put to sleep differs from one that lies
+ * still in nothing but time. spring_force, spring_torque: of all springs of the body at the end of
+ * the last step, N and N m (penalty), with which the next one begins; not hashed, because they
+ * follow from the other fields. */
 #define TL_MOTION (TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE | TL_STEPPED | TL_DEVICE)
 #define TL_STATE_FIELDS(F)                                                                         \
   F(position, talus_dvec3, 3, TALUS_FLOAT64, TL_MOTION)                                            \
@@ -66,6 +67,7 @@ enum {
   F(spin, talus_vec3, 3, TL_REAL, TL_MOTION)                                                       \
   F(sleep_flags, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)            \
   F(slow_since, double, 1, TALUS_FLOAT64, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)              \
+  F(pace, double, 1, TALUS_FLOAT64, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)                    \
   F(spring_force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED | TL_DEVICE)  \
   F(spring_torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED | TL_DEVICE)
 

@@ -71,7 +71,8 @@ typedef struct tl_model {
   talus_solve_def solve;
   double margin;           /* < 0: from speed and dt */
   uint32_t unswept;        /* not 0: fast bodies are not looked for along their way */
-  double dt_min;           /* s: of adaptive steps */
+  double dt_min;           /* s: of adaptive and local steps */
+  double growth;           /* of local ones over those before, at most */
   uint32_t allows_overlap; /* not 0: bodies of adaptive steps may overlap at the start */
   double halo; /* m, likewise: nearer than this is touching; < 0: by the size of bodies */
   talus_sleep_def sleep;
@@ -93,6 +94,11 @@ typedef struct tl_model {
 /* s: what solvers and joints take for a step in one of length dt. */
 static inline double tl_model_substep(const tl_model *model, double dt) {
   return model->substeps > 1 ? dt / model->substeps : dt;
+}
+
+/* Whether steps are as long as nothing meets: no body overlaps another. */
+static inline bool tl_step_is_free(const tl_model *model) {
+  return model->step == TALUS_STEP_ADAPTIVE || model->step == TALUS_STEP_LOCAL;
 }
 
 /* Whether groups a and b were told not to collide. */

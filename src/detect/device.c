@@ -25,12 +25,21 @@ talus_status talus_backend_by_name(const char *name, talus_backend *backend) {
   return tl_fail(TALUS_ERROR_INVALID, "'%s' is not a backend: these are cpu, check, cuda", name);
 }
 
+/* What the GPU is, or "". It is no failure of the caller's that there is none: the message of the
+ * last one stays. */
+static void describe_gpu(char *text, size_t size) {
+  char message[8192];
+  (void)snprintf(message, sizeof message, "%s", tl_last_message());
+  tl_device_describe_cuda(text, size);
+  (void)tl_fail(TALUS_ERROR_DEVICE, "%s", message);
+}
+
 const char *talus_backends(void) {
   static _Thread_local char text[256];
   char found[160];
   if (!tl_device_has_cuda())
     return "cpu check";
-  tl_device_describe_cuda(found, sizeof found);
+  describe_gpu(found, sizeof found);
   (void)snprintf(text, sizeof text, "cpu check cuda (%s)", found[0] ? found : "no GPU found");
   return text;
 }

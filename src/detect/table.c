@@ -298,7 +298,7 @@ static talus_status read_rows(builder *to) {
   }
   size_t lines = 0;
   bool more = !to->columns.has_header || tl_input_next_line(&to->in);
-  for (; more && tl_input_find_line(&to->in, false); more = tl_input_next_line(&to->in)) {
+  for (; more && tl_input_find_line(&to->in, true); more = tl_input_next_line(&to->in)) {
     if (to->columns.is_dump && tl_columns_at_dump(&to->in)) {
       if (!begin_again(to, lines))
         return TALUS_OK;

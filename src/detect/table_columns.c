@@ -47,23 +47,40 @@ static bool add_field(tl_input *in, tl_columns *to, int column, double factor) {
 
 /* ---- a header of ours ------------------------------------------------------------------------ */
 
-/* Its column, or TL_COLUMN_COUNT; *factor makes it that. */
-static int find_column(const char *word, double *factor) {
+/* Its column, or TL_COLUMN_COUNT; *factor makes it that. Capitals do not matter. */
+static int find_column(tl_span word, double *factor) {
   int k = 0;
-  *factor = strcmp(word, "diameter") == 0 ? 0.5 : 1;
-  if (*factor < 1 || strcmp(word, "radius") == 0) /* as others write r */
+  *factor = tl_span_is(word, "diameter") ? 0.5 : 1;
+  if (*factor < 1 || tl_span_is(word, "radius")) /* as others write r */
     return TL_COLUMN_R;
-  while (k < TL_COLUMN_COUNT && strcmp(word, tl_column_names[k]) != 0)
+  if (tl_span_is(word, "id")) /* nothing in a scene goes by it */
+    return TL_COLUMN_NONE;
+  while (k < TL_COLUMN_COUNT && !tl_span_is(word, tl_column_names[k]))
     k++;
   return k;
+}
+
+/* What to do about a column of another program; NULL: nothing is known of it. */
+static const char *advice(const char *word) {
+  if (strchr(word, ';'))
+    return "separate columns by commas or blanks, and write decimals with a point";
+  if (strcmp(word, "mass") == 0 || strcmp(word, "density") == 0)
+    return "leave it out: the density of the material decides";
+  if (strcmp(word, "type") == 0 || strcmp(word, "material") == 0)
+    return "leave it out: give each material a table of its own";
+  return NULL;
 }
 
 static void add_column(tl_input *in, tl_columns *to, tl_span cell) {
   char word[48];
   double factor;
   snprintf(word, sizeof word, "%.*s", TL_SHOW(cell));
-  const int k = find_column(word, &factor);
-  if (k == TL_COLUMN_COUNT) {
+  const int k = find_column(cell, &factor);
+  if (k == TL_COLUMN_NONE) {
+    (void)add_field(in, to, k, 1);
+  } else if (k == TL_COLUMN_COUNT && advice(word)) {
+    tl_input_wrong(in, cell.text, "unknown column '%s'; %s", word, advice(word));
+  } else if (k == TL_COLUMN_COUNT) {
     tl_suggestion near = {.word = word};
     for (int i = 0; i < TL_COLUMN_COUNT; ++i)
       tl_suggest(&near, tl_column_names[i]);
@@ -212,7 +229,7 @@ static bool read_dump(tl_input *in, tl_columns *to) {
 bool tl_columns_read(tl_input *in, tl_columns *to) {
   memset(to, 0, sizeof *to);
   to->has_header = true;
-  if (in->at == in->end || tl_input_line_end(in) == in->line) {
+  if (!tl_input_find_line(in, true)) {
     tl_input_wrong(in, NULL, "the header is missing: x,y,z,r");
     return false;
   }

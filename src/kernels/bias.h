@@ -18,11 +18,11 @@ TL_FN talus_real tl_contact_bias(talus_real gap, talus_real h, talus_real recove
   return gap >= 0 ? closing : tl_max(closing, -recovery_speed);
 }
 
-/* The same for the limit of a joint, which bounces by itself: it would be reached within the step
- * (gap + h v < 0, v = speed_before, negative when approaching), faster than `bounce_speed` >= 0,
- * and is left with -restitution * v. The test looks ahead because a speculative row brakes the body
- * to -gap/h before it touches: a rule that waits for gap <= 0 never sees the impact and never
- * bounces. Below the bounce speed restitution would keep resting bodies rattling. */
+/* The bias of a limit of a joint, which bounces by itself. If the limit would be reached within the
+ * step (gap + h v < 0, v = speed_before, negative when approaching), faster than `bounce_speed` >=
+ * 0, the joint leaves it with -restitution * v. The test looks ahead because a speculative row
+ * brakes the body to -gap/h before it touches: a rule that waits for gap <= 0 never sees the impact
+ * and never bounces. Below the bounce speed restitution would keep resting bodies rattling. */
 TL_FN talus_real tl_limit_bias(talus_real gap, talus_real h, talus_real speed_before,
                                talus_real restitution, talus_real recovery_speed,
                                talus_real bounce_speed) {

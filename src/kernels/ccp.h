@@ -21,10 +21,10 @@
 #include "kernels/cone.h"
 #include "kernels/mat3.h"
 
-/* A body as the solver sees it: eight reals, one cache line in double; the first four are all that
- * a push through its centre needs. For a body that answers the
- * same in every direction (sphere, no locks) the two inverse scalars say all; otherwise inv_inertia
- * is negative and its tensor is in a table beside. inv_mass = 0: contacts cannot move it. */
+/* A body as the solver sees it: eight reals, one cache line in double. A push through its centre
+ * needs only the first four. A sphere without locks answers the same in every direction, and the
+ * two inverse scalars are enough; otherwise inv_inertia is negative and the tensor is in a separate
+ * table. inv_mass = 0: contacts cannot move it. */
 typedef struct tl_ccp_body {
   talus_vec3 v;
   talus_real inv_mass;
@@ -37,7 +37,7 @@ typedef struct tl_ccp_tensor {
   tl_sym3 inv_inertia; /* world frame */
 } tl_ccp_tensor;
 
-/* en = 0: nothing can move along the normal, and the row stays without impulse. */
+/* en = 0: nothing can move along the normal, and the row keeps the impulse 0. */
 typedef struct tl_ccp_row {
   talus_vec3 normal, arm_a, arm_b, impulse;
   talus_real bias, friction, en, et;

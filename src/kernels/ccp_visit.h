@@ -9,7 +9,7 @@
  *   VISIT(name)         the name with the variant's own prefix
  */
 #ifndef NUMBER
-/* Looked at alone (an editor, the compile check): the variant with a real. */
+/* If an editor or the compile check opens this file alone: the variant with a real. */
 #include "kernels/ccp.h"
 #else
 
@@ -52,11 +52,11 @@ TL_FN VISIT(vec)
   return VISIT(join)(pn, n, keep, gt);
 }
 
-/* The share of a part with this squared length that is within the limit. */
+/* The share of a vector of this squared length that the limit allows. */
 TL_FN NUMBER VISIT(keep)(NUMBER square, NUMBER limit) {
   const NUMBER most = limit * limit, zero = {0};
   NUMBER keep = zero + 1;
-  if (ANY(square > most)) /* a root and a division, which most contacts of a heap do without */
+  if (ANY(square > most)) /* a root and a division, which most contacts of a heap do not need */
     keep = SELECT(square <= most, keep, limit / NUMBER_SQRT(square));
   return keep;
 }
@@ -93,9 +93,9 @@ TL_FN VISIT(vec) VISIT(step)(VISIT(vec) p, VISIT(vec) u, VISIT(vec) n, NUMBER bi
   return r;
 }
 
-/* What an impulse p changes of the objective p.N p/2 + p.(u + b n) while it takes the relative
- * velocity from `before` to `after`: added up over all impulses, in whatever order they are given,
- * that is the objective itself. */
+/* The change of the objective p.N p/2 + p.(u + b n) by an impulse p that takes the relative
+ * velocity from `before` to `after`. The sum over all impulses, in any order, is the objective
+ * itself. */
 TL_FN NUMBER VISIT(work)(VISIT(vec) p, VISIT(vec) before, VISIT(vec) after, VISIT(vec) n,
                          NUMBER bias) {
   const NUMBER both = VISIT(dot)(p, before) + VISIT(dot)(p, after), zero = {0};

@@ -1,8 +1,8 @@
-/* Kernels: what the geometry of contacts shares: a contact point, and body axes in double.
+/* Kernels: the common part of the geometry of contacts: a contact point, and body axes in double.
  *
  * The collide_*.h headers find where two shapes touch. They work in double in BOTH builds: a gap is
  * a small difference of large numbers (a grain of a millimetre on a floor of ten metres), and in
- * float its noise would be a fair part of the grain. Only what is found is narrowed.
+ * float its error would be a large part of the grain. Only the results are narrowed to talus_real.
  *
  * Everything is relative to the first body's centre of mass, in world axes. The normal points from
  * the first body to the second; the gap is negative when they overlap; the point lies midway
@@ -25,8 +25,9 @@ typedef struct tl_frame {
   double m[3][3];
 } tl_frame;
 
-/* A proper rotation whatever the length of q (not 0). A unit quaternion in float is of unit length
- * to 1e-7 only; left at that, a place a kilometre away would be off by a tenth of a millimetre. */
+/* A proper rotation for a q of any length but 0. A unit quaternion in float has unit length only to
+ * 1e-7; without the correction a place a kilometre away would be wrong by a tenth of a
+ * millimetre. */
 TL_FN tl_frame tl_frame_from_quat(talus_quat q) {
   const double w = q.w, x = q.x, y = q.y, z = q.z;
   const double s = 2 / (w * w + x * x + y * y + z * z);
@@ -57,7 +58,7 @@ TL_FN talus_dvec3 tl_frame_axis(const tl_frame *f, int axis) {
   return tl_dvec3(f->m[0][axis], f->m[1][axis], f->m[2][axis]);
 }
 
-/* Half edges of the box around a box of half edges `half` in this frame. */
+/* Half edges of the axis-aligned box around a box of half edges `half` in this frame. */
 TL_FN talus_dvec3 tl_frame_extent(const tl_frame *f, talus_dvec3 half) {
   return tl_dvec3(fabs(f->m[0][0]) * half.x + fabs(f->m[0][1]) * half.y + fabs(f->m[0][2]) * half.z,
                   fabs(f->m[1][0]) * half.x + fabs(f->m[1][1]) * half.y + fabs(f->m[1][2]) * half.z,
@@ -65,8 +66,8 @@ TL_FN talus_dvec3 tl_frame_extent(const tl_frame *f, talus_dvec3 half) {
                       fabs(f->m[2][2]) * half.z);
 }
 
-/* The point of a body whose surface point is at `surface` and which is `gap` away from something
- * along the unit vector `away` (from that thing to the body). */
+/* A contact point from one body's surface point and the gap: the other surface is `gap` away
+ * against the unit vector `away`, which points to the body. */
 TL_FN tl_point tl_point_at(talus_dvec3 surface, talus_dvec3 away, double gap, uint32_t feature_a,
                            uint32_t feature_b) {
   tl_point p;

@@ -12,11 +12,11 @@ TL_FN talus_dvec3 tl_box_vertex(talus_dvec3 half, int k) {
   return tl_dvec3(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y, k & 4 ? half.z : -half.z);
 }
 
-/* At most four of the `within` vertices (a mask of 8). If there are more, those of the face that
- * looks at the half-space most come first (they are what the box will stand on, they include the
- * deepest vertex, and they span the whole face), then the deepest of the others. `facing`: the
+/* Chooses at most four of the vertices `within` (a mask of 8). If there are more, those of the face
+ * that looks at the half-space most come first: the box will stand on them, they include the
+ * deepest vertex, and they span the whole face. The deepest of the others follow. `facing`: the
  * half-space's normal in the box's own axes. Ties go to the first axis and the lower vertex number,
- * so the choice is the same in every step in which the box lies still. */
+ * so the choice is the same in every step while the box does not move. */
 TL_FN unsigned tl_box_choose_four(unsigned within, const double gap[8], const double facing[3]) {
   unsigned chosen = 0;
   int count = 0;

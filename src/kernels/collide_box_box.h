@@ -17,18 +17,20 @@ typedef struct tl_box {
   double half[3];
 } tl_box;
 
-/* How much an axis of two edges must beat those of the faces, relative to the smaller box. Near
- * parallel boxes have edge axes next to their face axes, and a choice that changed with the last
- * bits would change the features. The depth may be larger than the exact one by that much. */
+/* An axis of two edges must be better than those of the faces by this share of the smaller box.
+ * Boxes that are nearly parallel have edge axes next to their face axes, and a choice by the last
+ * bits would change the features from step to step. The depth may exceed the exact one by that
+ * much. */
 #define TL_BOX_EDGE_BIAS 1e-7
 
-/* Of the smaller box: a corner of the common face within that of the separation is as deep. Where
- * two boxes lie flat and one sticks out sideways by a hair, the deepest vertex is in that hair: an
- * axis of two edges is the exact one, by the hair times the tilt, which is less than the bias. */
+/* Share of the smaller box: a corner of the common face counts as deep as the separation if it
+ * differs by less. Where two boxes lie flat and one sticks out sideways by a hair, the deepest
+ * vertex is in that hair; then an axis of two edges is the exact one, and differs by the hair times
+ * the tilt, which is less than the bias. */
 #define TL_BOX_AS_DEEP (2 * TL_BOX_EDGE_BIAS)
 
-/* The face that looks along the direction most, in the world: the bits of tl_box_face_patch and of
- * turning its vertices, with nine products for all four. */
+/* The face that looks along the direction most, in the world: the same bits as tl_box_face_patch
+ * and then turning its vertices, with nine products for all four. */
 TL_BIG_FN void tl_box_patch(const tl_box *box, talus_dvec3 direction, tl_patch *patch) {
   const int face = tl_box_face(tl_frame_to_local(&box->frame, direction));
   double arm[3][3];
@@ -82,7 +84,7 @@ TL_BIG_FN double tl_box_box_axis(const tl_box *a, const tl_box *b, double enough
     const double along = t[0] * r[0][j] + t[1] * r[1][j] + t[2] * r[2][j];
     const double s = fabs(along) - b->half[j] - a->half[0] * abs_r[0][j] -
                      a->half[1] * abs_r[1][j] - a->half[2] * abs_r[2][j];
-    /* In a stack both faces tie to the last bits: then it is a's. */
+    /* In a stack both faces tie to the last bits: then the face is a's. */
     if (!(s > best + 1e-12 * (a->half[0] + b->half[j])))
       continue;
     best = s;
@@ -98,11 +100,12 @@ TL_BIG_FN double tl_box_box_axis(const tl_box *a, const tl_box *b, double enough
       const int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
       const double square = r[i1][j] * r[i1][j] + r[i2][j] * r[i2][j];
       if (!(square > 1e-10))
-        continue; /* parallel to 1e-5: the faces see it */
+        continue; /* edges parallel to 1e-5: the axes of faces cover this case */
       const double raw_along = t[i2] * r[i1][j] - t[i1] * r[i2][j];
       const double raw_reach = a->half[i1] * abs_r[i2][j] + a->half[i2] * abs_r[i1][j] +
                                b->half[j1] * abs_r[i][j2] + b->half[j2] * abs_r[i][j1];
-      /* Most lose clearly: seen without a root and divisions, beyond what rounding could turn. */
+      /* Most axes lose clearly: that is seen without a root and divisions, with room for
+       * rounding. */
       const double most = fabs(raw_along) - raw_reach * (1 - 1e-12), need = best + lead;
       if (most <= 0 && (need >= 0 || most * most > need * need * square * (1 + 1e-12)))
         continue;
@@ -122,7 +125,7 @@ TL_BIG_FN double tl_box_box_axis(const tl_box *a, const tl_box *b, double enough
   return best;
 }
 
-/* The place midway between the two edges that touch along the normal n (from a to b). */
+/* The place midway between the two edges that touch; n is the normal from a to b. */
 TL_BIG_FN talus_dvec3 tl_box_box_edges(const tl_box *a, const tl_box *b, const int edges[2],
                                        talus_dvec3 n) {
   const talus_dvec3 da = tl_frame_axis(&a->frame, edges[0]),
@@ -135,7 +138,8 @@ TL_BIG_FN talus_dvec3 tl_box_box_edges(const tl_box *a, const tl_box *b, const i
     if (i != edges[1])
       q = tl_dalong(q, tl_ddot(axis_b, n) < 0 ? b->half[i] : -b->half[i], axis_b);
   }
-  /* Nearest places of the two lines; da x db is not small, or the axis had not been taken. */
+  /* Nearest places of the two lines. da x db is not small, or this axis would not have been
+   * chosen. */
   const double c = tl_ddot(da, db), det = 1 - c * c;
   const talus_dvec3 pq = tl_dsub(q, p);
   const double s = (tl_ddot(pq, da) - c * tl_ddot(pq, db)) / det;

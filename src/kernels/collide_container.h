@@ -61,9 +61,19 @@ TL_FN bool tl_wall_has_inside(const tl_contained *c, int wall) {
   return tl_wall_depth(c, wall) > -c->behind[wall >> 1];
 }
 
+/* The side of a wall that the body touches: its unit normal `away` from the wall (world axes; frame
+ * of the container), and the distance s of the body's centre along it. */
+TL_FN void tl_wall_touched_side(const tl_contained *c, const tl_frame *frame, int wall,
+                                talus_dvec3 *away, double *s) {
+  const bool inside = tl_wall_has_inside(c, wall);
+  const double depth = tl_wall_depth(c, wall), side = tl_wall_side(wall);
+  *away = tl_dscale(tl_frame_axis(frame, wall >> 1), inside ? -side : side);
+  *s = inside ? depth : -depth;
+}
+
 /* The vector from the nearest place on a wall to the centre of a sphere, by the rule at the top.
- * Returns false where another wall stands between. *beyond: past a rim (or past an outer edge), so
- * that the vector is not square to the wall. */
+ * Returns false where another wall stands between. *beyond: the nearest place is on a rim or an
+ * outer edge, so that the vector is not at right angles to the wall. */
 TL_FN bool tl_wall_to_centre(const tl_contained *c, int wall, double to_centre[3], bool *beyond) {
   const int axis = wall >> 1;
   to_centre[axis] = c->centre[axis] - tl_wall_side(wall) * c->half[axis];
@@ -78,7 +88,8 @@ TL_FN bool tl_wall_to_centre(const tl_contained *c, int wall, double to_centre[3
     if (!tl_wall_is_open(c, neighbour)) {
       if (tl_wall_has_inside(c, neighbour))
         continue;
-      /* Outside the neighbour. Outside both, the common edge is nearest: the first wall has it. */
+      /* The centre is outside the neighbour. If it is outside both, their common edge is nearest,
+       * and belongs to the first wall. */
       if (tl_wall_has_inside(c, wall) || neighbour < wall)
         return false;
     }
@@ -115,7 +126,7 @@ TL_FN int tl_collide_sphere_container(double radius, talus_dvec3 position, const
                                       tl_point out[TL_CONTAINER_WALLS]) {
   const tl_contained c = tl_contained_make(tl_frame_to_local(frame, tl_dscale(position, -1)), half,
                                            open, tl_dvec3(radius, radius, radius));
-  /* Most spheres of a full tank are far from every wall. */
+  /* Most spheres of a full container are far from every wall. */
   const double reach = radius + margin;
   if (fabs(c.centre[0]) < half.x - reach && fabs(c.centre[1]) < half.y - reach &&
       fabs(c.centre[2]) < half.z - reach)
@@ -170,12 +181,12 @@ TL_FN int tl_collide_box_container(const tl_frame *box_frame, talus_dvec3 box_ha
   for (int wall = 0; wall < TL_CONTAINER_WALLS; ++wall) {
     if (tl_wall_is_open(&c, wall))
       continue;
-    const bool inside = tl_wall_has_inside(&c, wall);
-    const double towards = inside ? -tl_wall_side(wall) : tl_wall_side(wall);
-    const double s = inside ? tl_wall_depth(&c, wall) : -tl_wall_depth(&c, wall);
-    count += tl_collide_box_half_space(
-        box_frame, box_half, tl_dscale(tl_frame_axis(frame, wall >> 1), towards), s,
-        tl_wall_vertices(&c, wall, vertex), margin, (uint32_t)wall, out + count);
+    talus_dvec3 away;
+    double s;
+    tl_wall_touched_side(&c, frame, wall, &away, &s);
+    count +=
+        tl_collide_box_half_space(box_frame, box_half, away, s, tl_wall_vertices(&c, wall, vertex),
+                                  margin, (uint32_t)wall, out + count);
   }
   return count;
 }

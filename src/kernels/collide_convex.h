@@ -33,8 +33,8 @@ TL_FN bool tl_wall_has(const tl_wall *wall, talus_dvec3 place) {
 }
 
 /* The body is the first, its position 0. `away`: unit normal out of the matter; s: signed distance
- * of the body's centre from the surface; `wall` may be NULL. The vertices of the patch that looks
- * at the surface, and the deepest place of all where none of them is as deep. */
+ * of the body's centre from the surface; `wall` may be NULL. Writes the vertices of the patch that
+ * looks at the surface, and the deepest place of the body if no vertex is as deep. */
 TL_BIG_FN int tl_collide_convex_half_space(const tl_convex *body, talus_dvec3 away, double s,
                                            double margin, const tl_wall *wall, uint32_t feature_b,
                                            tl_point out[TL_MANIFOLD_MAX]) {
@@ -74,8 +74,8 @@ TL_BIG_FN int tl_collide_convex_half_space(const tl_convex *body, talus_dvec3 aw
 }
 
 /* `position`, `frame`, `half`, `open`: of the container. At most TL_MANIFOLD_MAX points per wall,
- * by wall; not sorted by feature. A convex body touches a wall with what lies over it: like a box
- * it does not feel a rim. */
+ * by wall; not sorted by feature. A convex body touches a wall only with the part that lies over
+ * it: like a box it does not touch a rim. */
 TL_BIG_FN int tl_collide_convex_container(const tl_convex *body, talus_dvec3 position,
                                           const tl_frame *frame, talus_dvec3 half, uint32_t open,
                                           double margin, tl_point *out) {
@@ -93,13 +93,13 @@ TL_BIG_FN int tl_collide_convex_container(const tl_convex *body, talus_dvec3 pos
   for (int wall = 0; wall < TL_CONTAINER_WALLS; ++wall) {
     if (tl_wall_is_open(&c, wall))
       continue;
-    const bool inside = tl_wall_has_inside(&c, wall);
-    const double towards = inside ? -tl_wall_side(wall) : tl_wall_side(wall);
-    const double s = inside ? tl_wall_depth(&c, wall) : -tl_wall_depth(&c, wall);
+    talus_dvec3 away;
+    double s;
+    tl_wall_touched_side(&c, frame, wall, &away, &s);
     tl_wall here;
     here.contained = &c, here.frame = frame, here.number = wall;
-    count += tl_collide_convex_half_space(body, tl_dscale(tl_frame_axis(frame, wall >> 1), towards),
-                                          s, margin, &here, (uint32_t)wall, out + count);
+    count +=
+        tl_collide_convex_half_space(body, away, s, margin, &here, (uint32_t)wall, out + count);
   }
   return count;
 }

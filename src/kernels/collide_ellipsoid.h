@@ -30,22 +30,22 @@ TL_FN void tl_ellipsoids_midpoint(talus_dvec3 d, const tl_ell_contact *found, tl
   out->feature_a = 0, out->feature_b = 0;
 }
 
-/* The same, unless the smaller body lies within the
- * other all along the normal, with its centre inside: then the point is that centre, as the paper
- * wants it (section 2), because the midpoint may be in neither. Returns whether that was so. */
+/* The same, unless the smaller body lies within the other all along the normal, with its centre
+ * inside: then the point is that centre, as in the paper (section 2), because the midpoint may be
+ * in neither body. Returns whether that was the case. */
 TL_FN bool tl_ellipsoids_point(const tl_ellipsoid *a, const tl_ellipsoid *b, talus_dvec3 d,
                                const tl_ell_contact *found, tl_point *out) {
   tl_ellipsoids_midpoint(d, found, out);
   if (!(found->w >= 2 * fmin(found->h1, found->h2)))
     return false;
   const bool first = found->h1 <= found->h2;
-  if (!tl_ellipsoid_holds(first ? b : a, d)) /* -d is within where d is */
+  if (!tl_ellipsoid_holds(first ? b : a, d)) /* -d is within the ellipsoid if d is */
     return false;
   out->point = first ? tl_dvec3(0, 0, 0) : d;
   return true;
 }
 
-/* What kind of work a pair is. */
+/* Which solver a pair needs. */
 typedef enum tl_ell_class { TL_ELL_SPHERE, TL_ELL_PLAIN, TL_ELL_NEEDS_CARE } tl_ell_class;
 
 TL_FN tl_ell_class tl_ellipsoid_class(const tl_ellipsoid *e) {
@@ -60,7 +60,7 @@ TL_FN bool tl_ellipsoids_concentric(double least, talus_dvec3 d) {
   return !(tl_ddot(d, d) > 1e-12 * least * least);
 }
 
-/* Newton (the default), from M alone; UNSURE is for tl_ellipsoids_contact_careful. */
+/* Newton (the default), from M alone. If it returns UNSURE, call tl_ellipsoids_contact_careful. */
 TL_FN tl_ell_outcome tl_ellipsoids_contact_quick(const tl_ell_pair *p, double margin,
                                                  tl_ell_contact *out) {
   double xi;
@@ -92,9 +92,9 @@ TL_FN int tl_collide_ellipsoids_newton(const tl_ellipsoid *a, const tl_ellipsoid
   return 1;
 }
 
-/* Methods 1 and 2 of the paper: OpM alone, and OpM where ChM says yes. OpM's answer to yes or no is
- * the sign of the gap it ends with (5). ChM knows no margin: bodies are made larger for it, by
- * factors that add at least half the margin to every half width. */
+/* Methods 1 and 2 of the paper: OpM alone, and OpM if ChM finds an overlap. OpM alone decides by
+ * the sign of the gap that it ends with (5). ChM has no margin, so the bodies are enlarged for it,
+ * by factors that add at least half the margin to every half width. */
 TL_FN int tl_collide_ellipsoids_opm(const tl_ellipsoid *a, const tl_ellipsoid *b, talus_dvec3 d,
                                     double margin, bool ask_first, tl_point *out) {
   const tl_ell_pair p = tl_ellipsoid_pair(a, b, d);

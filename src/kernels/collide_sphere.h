@@ -19,13 +19,13 @@ TL_FN tl_point tl_sphere_point(double radius, double s, talus_dvec3 away, uint32
 }
 
 /* `b`: centre of the second sphere. Coincident centres have no normal; +z is taken, so that the
- * answer is at least always the same (and two such spheres part along the usual vertical). */
+ * answer is always the same (and two such spheres part along the usual vertical). */
 TL_FN int tl_collide_sphere_sphere(double radius_a, double radius_b, talus_dvec3 b, double margin,
                                    tl_point *out) {
   const double sum = radius_a + radius_b, reach = sum + margin;
   const double square = tl_ddot(b, b);
-  /* Most candidate pairs end here, without a root; the slack leaves the decision at the very edge
-   * to the gap itself. */
+  /* Most candidate pairs end here, without a root. The slack leaves pairs that nearly touch to the
+   * gap itself. */
   if (square > reach * reach * (1 + 1e-12))
     return 0;
   const double distance = sqrt(square);
@@ -78,8 +78,9 @@ TL_FN double tl_box_distance(const double h[3], const double x[3], double away[3
   return fabs(x[nearest]) - h[nearest];
 }
 
-/* `position`, `frame`, `half`: centre, axes and half edges of the box. The feature on the box is 0:
- * face, edge and vertex would change while the sphere rolls, and its impulse be forgotten. */
+/* `position`, `frame`, `half`: centre, axes and half edges of the box. The feature on the box is
+ * always 0: numbers of faces, edges and vertices would change while the sphere rolls, and its
+ * impulse would be lost with the key. */
 TL_FN int tl_collide_sphere_box(double radius, talus_dvec3 position, const tl_frame *frame,
                                 talus_dvec3 half, double margin, tl_point *out) {
   const talus_dvec3 centre = tl_frame_to_local(frame, tl_dscale(position, -1));

@@ -22,8 +22,8 @@ typedef struct tl_cone {
   talus_real from_tangent; /* mu en/(et + mu^2 en) */
 } tl_cone;
 
-/* A step of 0 means that impulses move nothing in that direction (it is locked). The formulas keep
- * their limits; where these are 0/0 the normal part stands and the tangent is cut to it. */
+/* A step of 0 means that impulses move nothing in that direction (it is locked). The formulas then
+ * take their limits; where a limit is 0/0 the normal part is kept and the tangent is cut to it. */
 TL_FN tl_cone tl_cone_make(talus_real mu, talus_real en, talus_real et) {
   tl_cone cone;
   const talus_real weight = et + mu * mu * en;
@@ -58,7 +58,7 @@ TL_FN talus_vec3 tl_cone_project_with(talus_vec3 g, talus_vec3 n, tl_cone cone) 
   return tl_madd(tl_scale(n, pn), cone.mu * pn / t, gt);
 }
 
-/* The same from scratch, with one root and one division. */
+/* The same without a prepared cone, with one root and one division. */
 TL_FN talus_vec3 tl_cone_project_scaled(talus_vec3 g, talus_vec3 n, talus_real mu, talus_real en,
                                         talus_real et) {
   const talus_real gn = tl_dot(g, n);

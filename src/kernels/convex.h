@@ -34,9 +34,10 @@ typedef struct tl_convex {
   const double *points, *face_plane;
   const uint32_t *face_start, *face_vertex, *vertex_start, *neighbour, *vertex_face;
   uint32_t point_count;
-  /* 1 + the vertex from which farthest ones are climbed to; 0: see tl_hull_farthest. */
+  /* 1 + the vertex at which the search for the farthest one begins; 0: see tl_hull_farthest. */
   uint32_t aim;
-  talus_dvec3 aim_at; /* along which, in its own axes, that vertex is the farthest itself */
+  talus_dvec3
+      aim_at; /* the direction, in the body's own axes, in which that vertex is the farthest */
 } tl_convex;
 
 /* A disc is a polygon of so many points on its rim; the manifold keeps four of them, at right
@@ -44,7 +45,7 @@ typedef struct tl_convex {
 #define TL_DISC_POINTS 16
 #define TL_COS_30      0.86602540378443865
 
-/* Up to so many vertices looking at all of them is faster than walking. */
+/* Up to this many vertices, looking at all of them is faster than climbing. */
 #define TL_HULL_SCAN 32
 
 TL_FN double tl_hull_along(const double *points, uint32_t i, talus_dvec3 d) {
@@ -70,8 +71,9 @@ TL_BIG_FN uint32_t tl_hull_climb(const double *points, const uint32_t *vertex_st
   return best;
 }
 
-/* Climbing begins at the vertex that the body is aimed at, or at the farthest of a few that are the
- * same for every direction, so the answer does not depend on what was asked before. */
+/* The farthest vertex in the direction d. The search begins at the vertex that the body is aimed
+ * at, or at the farthest of a few vertices that are the same for every direction, so the answer
+ * does not depend on earlier calls. */
 TL_BIG_FN uint32_t tl_hull_farthest(const tl_convex *c, talus_dvec3 d) {
   if (c->aim > 0 && d.x == c->aim_at.x && d.y == c->aim_at.y && d.z == c->aim_at.z)
     return c->aim - 1;
@@ -89,7 +91,7 @@ TL_BIG_FN uint32_t tl_hull_farthest(const tl_convex *c, talus_dvec3 d) {
   return looks < all ? tl_hull_climb(c->points, c->vertex_start, c->neighbour, d, best) : best;
 }
 
-/* From here on questions are about directions near d (world axes). */
+/* Says that the next directions will be near d (world axes). */
 TL_FN void tl_convex_aim(tl_convex *c, talus_dvec3 d) {
   if (c->core != TL_CORE_HULL)
     return;
@@ -102,8 +104,8 @@ TL_FN talus_dvec3 tl_hull_vertex(const tl_convex *c, uint32_t i) {
   return tl_dvec3(c->scale * p[0], c->scale * p[1], c->scale * p[2]);
 }
 
-/* Of the core, in its own axes. d need not be of unit length. Where several points are farthest one
- * of them, always the same. */
+/* The farthest point of the core, in its own axes. d need not be of unit length. If several points
+ * are farthest, it is one of them, always the same. */
 TL_BIG_FN talus_dvec3 tl_core_support(const tl_convex *c, talus_dvec3 d) {
   const double *s = c->size;
   switch (c->core) {
@@ -138,7 +140,7 @@ TL_BIG_FN talus_dvec3 tl_core_support(const tl_convex *c, talus_dvec3 d) {
   }
 }
 
-/* Of the core, in world axes. */
+/* The same in world axes. */
 TL_BIG_FN talus_dvec3 tl_convex_support(const tl_convex *c, talus_dvec3 d) {
   const talus_dvec3 local = tl_core_support(c, tl_frame_to_local(&c->frame, d));
   return tl_dadd(c->position, tl_frame_to_world(&c->frame, local));
@@ -199,8 +201,8 @@ TL_BIG_FN void tl_cone_patch(const double *s, talus_dvec3 d, tl_patch *patch) {
   }
 }
 
-/* Of the faces at the vertex, which is farthest along d, the one that looks along d most. Returns
- * false if all of them are steeper than 84 degrees: a spike. */
+/* The face that looks along d most, of those at the vertex that is farthest along d. Returns false
+ * if all of them are steeper than 84 degrees: a spike. */
 TL_BIG_FN bool tl_hull_face(const tl_convex *c, talus_dvec3 d, uint32_t vertex, uint32_t *face) {
   double best = 0.1;
   bool found = false;
@@ -213,8 +215,8 @@ TL_BIG_FN bool tl_hull_face(const tl_convex *c, talus_dvec3 d, uint32_t vertex, 
   return found;
 }
 
-/* A face of more than TL_PATCH_MAX vertices is shown by that many of them, spread evenly; a spike
- * by its vertex. */
+/* A face of more than TL_PATCH_MAX vertices becomes a patch of that many of them, spread evenly; a
+ * spike becomes a patch of its vertex. */
 TL_BIG_FN void tl_hull_patch(const tl_convex *c, talus_dvec3 d, tl_patch *patch) {
   const uint32_t vertex = tl_hull_farthest(c, d);
   uint32_t face;
@@ -228,8 +230,8 @@ TL_BIG_FN void tl_hull_patch(const tl_convex *c, talus_dvec3 d, tl_patch *patch)
     patch->vertex[k] = tl_hull_vertex(c, c->face_vertex[first + k * all / count]);
 }
 
-/* What the body shows in the unit direction d (world axes). Thresholds are generous: a patch seen
- * at a slant does no harm, because its far places are farther than the margin. */
+/* The patch of the body that looks in the unit direction d (world axes). Thresholds are generous: a
+ * patch seen at a slant does no harm, because its far places are farther than the margin. */
 TL_BIG_FN void tl_convex_patch(const tl_convex *c, talus_dvec3 d, tl_patch *patch) {
   const talus_dvec3 local = tl_frame_to_local(&c->frame, d);
   patch->count = 1, patch->number = 0, patch->round = 0;
@@ -302,14 +304,14 @@ TL_BIG_FN void tl_hull_kinks(const tl_convex *c, talus_dvec3 d, double near, tl_
     const talus_dvec3 edge = tl_dsub(tl_hull_vertex(c, high), tl_hull_vertex(c, low));
     const double slope = tl_ddot(edge, d);
     if (slope * slope > 1.001 * near * near * tl_ddot(edge, edge))
-      continue; /* most: no root, no division */
+      continue; /* most edges end here, without a root or a division */
     const talus_dvec3 along = tl_dunit(edge);
     if (fabs(tl_ddot(along, d)) < near)
       tl_kinks_add(k, along, 0);
   }
 }
 
-/* `near`: rad, about. */
+/* All kinks within about `near` rad of the direction. */
 TL_BIG_FN tl_kinks tl_convex_kinks(const tl_convex *c, talus_dvec3 direction, double near) {
   const talus_dvec3 d = tl_frame_to_local(&c->frame, direction);
   const double along[3] = {d.x, d.y, d.z};

@@ -24,11 +24,11 @@
 
 #include "kernels/convex.h"
 
-/* Relative to the size: heights that are one height, and what a proof may leave open. */
+/* Relative to the size: heights that differ by less are equal; the error that a proof may leave. */
 #define TL_PROOF_LEVEL 1e-9
 #define TL_PROOF_OPEN  1e-10
 
-/* What of a patch is farthest along the normal, in the plane across it. */
+/* The part of a patch that is farthest along the normal, in the plane across it. */
 typedef struct tl_facet {
   int count; /* 1: point, 2: segment, 3 and more: polygon */
   double x[TL_PATCH_MAX], y[TL_PATCH_MAX];
@@ -36,7 +36,8 @@ typedef struct tl_facet {
   double along_x, along_y; /* unit: of a segment, and along a rim */
 } tl_facet;
 
-/* Along the segment, or along the rim that the support point `top` is on. */
+/* Sets the direction of the facet: along its segment, or along the rim on which the support point
+ * `top` lies. */
 TL_BIG_FN void tl_facet_direct(const tl_convex *c, talus_dvec3 top, talus_dvec3 out, talus_dvec3 u,
                                talus_dvec3 v, tl_facet *f) {
   f->rim = f->along_x = f->along_y = 0;
@@ -54,7 +55,7 @@ TL_BIG_FN void tl_facet_direct(const tl_convex *c, talus_dvec3 top, talus_dvec3 
 }
 
 /* The patch of a hull is the face that looks along `out` most, which need not have the edge that
- * touches: the other end of that edge, for a facet that is a point still. */
+ * touches. If the facet is still a point, this adds the other end of that edge. */
 TL_BIG_FN void tl_facet_add_edge(const tl_convex *c, talus_dvec3 out, talus_dvec3 u, talus_dvec3 v,
                                  double height, tl_facet *f) {
   const talus_dvec3 d = tl_frame_to_local(&c->frame, out);
@@ -121,7 +122,8 @@ TL_BIG_FN double tl_facet_depth(const tl_facet *f, double x, double y) {
   return least < 0 ? -aside : aside;
 }
 
-/* From a place of a segment to its nearer end; without end for a rim, which bends. */
+/* The distance from a place of a segment to its nearer end. A rim bends and has no end:
+ * infinite. */
 TL_FN double tl_facet_left(const tl_facet *f, double x, double y) {
   if (f->count != 2)
     return DBL_MAX;
@@ -145,20 +147,20 @@ TL_BIG_FN double tl_facet_ball(const tl_convex *c, const tl_facet *f, double x, 
   return 0;
 }
 
-/* What is left to prove beyond an angle: the centre of N is `below` under 0 and `aside` of it. */
+/* The data of a proof beyond some angle: the centre of N is `below` under 0 and `aside` of it. */
 typedef struct tl_proof {
   double depth, below, aside, missed, open;
 } tl_proof;
 
-/* Room on all sides in the plane. */
+/* The proof from room on all sides in the plane. */
 TL_FN bool tl_prove_room(const tl_proof *p, double room) {
   const double x = room / p->depth;
   return x > 1 && p->below * (x * x - 1) - 2 * x * p->aside >= p->depth * (1 + x * x);
 }
 
-/* Rims: `sine` of the angle at which the lines cross, `least` and `sum` of the radii, `left` of a
- * segment to its end. sin p >= 0.84 p for p <= 1, and the shift aside costs a part of the room: p
- * goes to half of sine least/sum, so that 0.84 - 0.25 of it is left. */
+/* The proof for rims: `sine` of the angle at which the lines cross, `least` and `sum` of the radii,
+ * `left`: the length of a segment to its end. sin p >= 0.84 p for p <= 1, and the shift aside costs
+ * a part of the room: p goes to half of sine least/sum, so that 0.84 - 0.25 of it is left. */
 TL_BIG_FN bool tl_prove_rims(const tl_proof *p, double sine, double least, double sum,
                              double left) {
   const double most = fmin(0.5 * sine * least / sum, left / least), k = 0.59 * sine * least;

@@ -19,20 +19,22 @@
 #include "kernels/convex_prove.h"
 #include "kernels/epa.h"
 
-/* Relative to the size: when GJK and EPA hand over to the refinement, which needs to be near. The
- * flat parts of a superellipsoid turn their normals too little for Newton: the search goes on. */
+/* Relative to the size: the accuracy at which GJK and EPA end and the refinement begins, which must
+ * start near the answer. On the flat parts of a superellipsoid normals turn too little for Newton:
+ * there the search goes on. */
 #define TL_SOLVE_TOLERANCE 1e-6
 #define TL_SOLVE_SUPER     1e-10
-/* Below this distance, relative, the direction of the nearest points is not worth having. */
+/* Below this distance, relative, the difference of the nearest points has no useful direction. */
 #define TL_SOLVE_TOUCHING 1e-9
-/* Polyhedra, relative: bounds of GJK that are one, and a distance from which on the nearest points
- * give the normal as well as Newton would (to the rounding of a place over it, 1e-11). */
+/* Polyhedra, relative: bounds of GJK that differ by less are equal; and the distance from which on
+ * the nearest points give the normal as well as Newton would (to the rounding of a place divided by
+ * it, 1e-11). */
 #define TL_SOLVE_SETTLED 1e-13
 #define TL_SOLVE_AWAY    1e-5
-/* rad: how near kinks are looked for. */
+/* rad: kinks are searched within this angle. */
 #define TL_SOLVE_NEAR 2e-2
-/* A constrained direction wins over a freer one that is better by less than this, relative: so that
- * bodies lying flat have the face's normal and not one beside it. */
+/* A direction that kinks determine wins over a freer one that is better by less than this,
+ * relative: so bodies that lie flat have the face's normal and not one beside it. */
 #define TL_SOLVE_TIE 1e-12
 
 typedef struct tl_solution {
@@ -60,7 +62,8 @@ TL_FN void tl_take_better(tl_sight *best, tl_sight other, double advantage) {
     *best = other;
 }
 
-/* Newton in both directions of the sphere, the derivative of the gradient by differences. */
+/* Newton in both directions of the sphere; the derivative of the gradient comes from
+ * differences. */
 TL_BIG_FN tl_sight tl_refine_free(const tl_convex *a, const tl_convex *b, tl_sight s, double size) {
   const double step = 1e-5;
   for (int round = 0; round < 12; ++round) {
@@ -72,14 +75,14 @@ TL_BIG_FN tl_sight tl_refine_free(const tl_convex *a, const tl_convex *b, tl_sig
                                    tl_difference(a, b, tl_dalong(s.n, -step, u)).d);
     const talus_dvec3 vw = tl_dsub(tl_difference(a, b, tl_dalong(s.n, step, w)).d,
                                    tl_difference(a, b, tl_dalong(s.n, -step, w)).d);
-    /* On the sphere the derivative of v.t along t has -g besides. */
+    /* On the sphere the derivative of v.t along t has the extra term -g. */
     const double uu = tl_ddot(vu, u) / (2 * step) - s.g, ww = tl_ddot(vw, w) / (2 * step) - s.g;
     const double uw = 0.5 * (tl_ddot(vu, w) + tl_ddot(vw, u)) / (2 * step);
     const double det = uu * ww - uw * uw;
     double tu, tw;
     if (uu < 0 && det > 0)
       tu = -(ww * fu - uw * fw) / det, tw = -(uu * fw - uw * fu) / det;
-    else /* not a maximum's neighbourhood: uphill, by the size of things */
+    else /* not near a maximum: go uphill, by a step of the order of the size */
       tu = 0.1 * fu / size, tw = 0.1 * fw / size;
     double length = sqrt(tu * tu + tw * tw), cut = length > 0.2 ? 0.2 / length : 1;
     bool better = false;
@@ -87,7 +90,7 @@ TL_BIG_FN tl_sight tl_refine_free(const tl_convex *a, const tl_convex *b, tl_sig
       const talus_dvec3 n = tl_dunit(tl_dalong(tl_dalong(s.n, cut * tu, u), cut * tw, w));
       const tl_sight t = tl_look(a, b, n);
       const talus_dvec3 across = tl_dalong(t.v, -t.g, t.n);
-      /* Near the maximum g is flat to rounding, its slope is not. */
+      /* Near the maximum g is constant to rounding, but its slope still decides. */
       better = t.g > s.g || (t.g > s.g - 1e-15 * size && tl_dlength(across) < 0.5 * slope);
       if (better)
         s = t;
@@ -135,7 +138,7 @@ TL_BIG_FN tl_sight tl_refine_circle(const tl_convex *a, const tl_convex *b, tl_s
   return s;
 }
 
-/* Where two circles of directions cross, next to n. Returns false where they do not. */
+/* The place next to n where two circles of directions cross. Returns false if they do not. */
 TL_BIG_FN bool tl_circles_meet(talus_dvec3 axis_a, double level_a, talus_dvec3 axis_b,
                                double level_b, talus_dvec3 n, talus_dvec3 *meet) {
   const double c = tl_ddot(axis_a, axis_b), det = 1 - c * c;
@@ -151,7 +154,7 @@ TL_BIG_FN bool tl_circles_meet(talus_dvec3 axis_a, double level_a, talus_dvec3 a
   return true;
 }
 
-/* Kinks of both bodies near n (rad), those of b turned round. */
+/* Kinks of both bodies within `near` rad of n; those of b have the opposite sign. */
 TL_BIG_FN void tl_kinks_of_pair(const tl_convex *a, const tl_convex *b, talus_dvec3 n, double near,
                                 tl_kinks *ka, tl_kinks *kb) {
   *ka = tl_convex_kinks(a, n, near);
@@ -161,7 +164,7 @@ TL_BIG_FN void tl_kinks_of_pair(const tl_convex *a, const tl_convex *b, talus_dv
     kb->level[i] = -kb->level[i];
 }
 
-/* The best of the directions that kinks alone determine. */
+/* Takes the best of the directions that kinks alone determine. */
 TL_BIG_FN void tl_take_exact(const tl_convex *a, const tl_convex *b, talus_dvec3 n,
                              const tl_kinks *ka, const tl_kinks *kb, double size, tl_sight *best) {
   const double tie = TL_SOLVE_TIE * size;
@@ -177,7 +180,7 @@ TL_BIG_FN void tl_take_exact(const tl_convex *a, const tl_convex *b, talus_dvec3
     tl_take_better(best, tl_look(a, b, ka->normal), tie);
 }
 
-/* From a direction that is nearly the best to the best. */
+/* Goes from a direction that is nearly the best to the best one. */
 TL_BIG_FN tl_sight tl_refine(const tl_convex *a, const tl_convex *b, talus_dvec3 n, double size) {
   tl_kinks ka, kb;
   tl_kinks_of_pair(a, b, n, TL_SOLVE_NEAR, &ka, &kb);
@@ -228,7 +231,7 @@ TL_FN bool tl_is_polyhedron(const tl_convex *c) {
   return c->core == TL_CORE_BOX || c->core == TL_CORE_HULL;
 }
 
-/* Bodies of corners alone: GJK ends on their nearest places and not just near them. */
+/* Whether both bodies are polyhedra: then GJK ends exactly on their nearest places. */
 TL_FN bool tl_is_angular(const tl_convex *a, const tl_convex *b) {
   return (tl_is_polyhedron(a) || tl_core_is_thin(a)) && (tl_is_polyhedron(b) || tl_core_is_thin(b));
 }
@@ -257,8 +260,8 @@ TL_BIG_FN bool tl_solve_settled(const tl_convex *a, const tl_convex *b, const tl
   return true;
 }
 
-/* To the maximum from s->normal; `most`: what is proven of it. Returns whether it is in the margin.
- */
+/* Goes from s->normal to the maximum; `most`: the proven bound of it. Returns whether the gap is
+ * within the margin. */
 TL_BIG_FN bool tl_solve_finish(const tl_convex *a, const tl_convex *b, double most, double margin,
                                tl_solution *s) {
   const tl_sight best = tl_refine(a, b, s->normal, s->size);
@@ -268,8 +271,8 @@ TL_BIG_FN bool tl_solve_finish(const tl_convex *a, const tl_convex *b, double mo
   return s->gap <= margin;
 }
 
-/* Bodies that are apart. Of overlapping cores s->normal is the direction that parts them best of
- * those that were looked along. */
+/* Solves bodies that are apart. If the cores overlap, s->normal becomes the direction that parts
+ * them best, of those that were tried. */
 TL_BIG_FN tl_found tl_solve_apart(const tl_convex *a, const tl_convex *b, talus_dvec3 start,
                                   double margin, tl_solution *s) {
   const double rounding = a->rounding + b->rounding, enough = margin + rounding;
@@ -298,7 +301,7 @@ TL_BIG_FN tl_found tl_solve_apart(const tl_convex *a, const tl_convex *b, talus_
   return tl_solve_finish(a, b, g.upper, margin, s) ? TL_FOUND_NORMAL : TL_FOUND_NONE;
 }
 
-/* Overlapping cores, from s->normal. */
+/* Solves overlapping cores, beginning with s->normal. */
 TL_BIG_FN bool tl_solve_overlap(const tl_convex *a, const tl_convex *b, double margin,
                                 tl_solution *s) {
   tl_epa e;
@@ -336,13 +339,13 @@ TL_BIG_FN talus_dvec3 tl_solution_middle(const tl_convex *a, const tl_convex *b,
     return tl_dscale(tl_dadd(on_a, on_b), 0.5);
   if (unique_a != unique_b)
     return unique_a ? on_a : on_b;
-  /* Along the normal the supports are exact and the search is not. */
+  /* Along the normal the supports are exact; the places of the search are not. */
   const talus_dvec3 core = tl_dscale(tl_dadd(s->a, s->b), 0.5);
   return tl_dalong(core, tl_ddot(on_a, n) - tl_ddot(core, n), n);
 }
 
-/* Points of the pair along s->normal. *place: where they meet, the middle of those that are as deep
- * as the gap. */
+/* Contact points of the pair along s->normal. *place: the middle of those that are as deep as the
+ * gap. */
 TL_BIG_FN int tl_solution_points(const tl_convex *a, const tl_convex *b, const tl_solution *s,
                                  const tl_patch *pa, const tl_patch *pb, double margin,
                                  tl_point out[TL_MANIFOLD_MAX], talus_dvec3 *place) {
@@ -386,7 +389,8 @@ TL_BIG_FN int tl_collide_along(const tl_convex *first, const tl_convex *second, 
   return -1;
 }
 
-/* A superellipsoid has places where only the face or the roundness of the other proves anything. */
+/* Superellipsoids have places at which only the other body's face or roundness can prove
+ * anything. */
 TL_FN bool tl_is_provable(const tl_convex *a, const tl_convex *b) {
   return (a->core != TL_CORE_SUPERELLIPSOID || b->core == TL_CORE_ELLIPSOID) &&
          (b->core != TL_CORE_SUPERELLIPSOID || a->core == TL_CORE_ELLIPSOID);
@@ -416,7 +420,8 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
       return count;
   }
   if (!tl_is_provable(a, b) || (tl_is_polyhedron(a) && tl_is_polyhedron(b)))
-    return -1; /* overlapping ones have no other directions, and of others GJK knows them */
+    return -1; /* overlapping polyhedra have no other directions; for those that are apart GJK finds
+                  them */
   best = tl_refine(a, b, guess, size);
   *parting = best.n;
   if (best.g > margin + rounding)
@@ -424,7 +429,7 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
   return tl_collide_along(a, b, best, margin, size, out);
 }
 
-/* The search. `guess`: as below. */
+/* The full search. `guess`: as below. */
 TL_BIG_FN int tl_collide_convex_far(const tl_convex *a, const tl_convex *b,
                                     const talus_dvec3 *guess, bool thick, double margin,
                                     tl_point out[TL_MANIFOLD_MAX], talus_dvec3 *parting) {
@@ -437,7 +442,8 @@ TL_BIG_FN int tl_collide_convex_far(const tl_convex *a, const tl_convex *b,
   if (found == TL_FOUND_NONE)
     return 0;
   if (found == TL_FOUND_OVERLAP) {
-    /* EPA is fast where it has few faces to find, and where GJK ends says little there. */
+    /* EPA is fast for two polyhedra, which have few faces, and the end of GJK is a poor guess for
+     * them. */
     if (thick && tl_is_provable(a, b) && !(tl_is_polyhedron(a) && tl_is_polyhedron(b)))
       count = tl_collide_convex_near(a, b, s.normal, margin, out, parting);
     if (count >= 0)
@@ -452,10 +458,10 @@ TL_BIG_FN int tl_collide_convex_far(const tl_convex *a, const tl_convex *b,
   return tl_solution_points(a, b, &s, &pa, &pb, margin, out, &place);
 }
 
-/* `guess`: of the normal, unit, from a to b (the bodies may be aimed along it); NULL where nothing
- * is known. Points and segments within their rounding are apart, where GJK is as fast as any proof.
- * *parting: where there are no points, a direction from a to b that parts the bodies by more than
- * the margin; most likely, and of any length. */
+/* `guess`: the expected normal, unit, from a to b (the bodies may be aimed along it); NULL:
+ * unknown. Points and segments within their rounding count as apart: there GJK is as fast as any
+ * proof. *parting: if there are no points, a direction from a to b, of any length, that most likely
+ * parts the bodies by more than the margin. */
 TL_BIG_FN int tl_collide_convex(const tl_convex *a, const tl_convex *b, const talus_dvec3 *guess,
                                 double margin, tl_point out[TL_MANIFOLD_MAX],
                                 talus_dvec3 *parting) {

@@ -29,12 +29,12 @@
 
 /* Half axes, longest over shortest, beyond which M is not worth forming in double. */
 #define TL_ELL_THIN 30.0
-/* Looks at h(xi) and at w(c), at most. */
+/* At most so many evaluations of h(xi), and of w(c). */
 #define TL_ELL_LOOKS  20
 #define TL_ELL_ROUNDS 16
 /* Newton is done where its step is below this many radians (squared). */
 #define TL_ELL_STEP2 1e-18
-/* Excess of h below which "apart" is left to the gap itself. */
+/* If the excess of h is below this, the gap itself decides whether they are apart. */
 #define TL_ELL_TIE 1e-13
 
 /* ---- the looks, with a double and with a float ----------------------------------------------- */
@@ -62,7 +62,7 @@
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-/* A posed ellipsoid without its place. */
+/* An ellipsoid and its axes, without its centre. */
 typedef struct tl_ellipsoid {
   double half[3]; /* half axes, m */
   tl_frame frame;
@@ -119,8 +119,8 @@ TL_FN tl_ellf_pair tl_ell_pair_to_float(const tl_ell_pair *p, double unit) {
 
 /* ---- yes or no ------------------------------------------------------------------------------- */
 
-/* What a look at h(xi) proves. Near a tie neither proof comes out of rounding; then the sign of the
- * width along y decides, which is second-order exact at the maximum of h. */
+/* What one evaluation of h(xi) proves. Near a tie rounding prevents both proofs; then the sign of
+ * the width along y decides, which is exact to second order at the maximum of h. */
 typedef enum tl_ell_answer { TL_ELL_APART, TL_ELL_COMMON, TL_ELL_TIED } tl_ell_answer;
 
 /* Whether two ellipsoids share a point (touching counts), in double; *xi is where it ended. Aspect
@@ -187,12 +187,11 @@ typedef struct tl_ell_contact {
 
 typedef enum tl_ell_outcome { TL_ELL_FAR, TL_ELL_FOUND, TL_ELL_UNSURE } tl_ell_outcome;
 
-/* w may grow by rounding alone once the step is small. */
+/* Once the step is small, w may grow by rounding alone. */
 #define TL_ELL_GROWTH 1e-13
 
-/* Newton's steps from the unit vector c, each accepted where w falls and shortened where it does
- * not. FAR: the gap is more than the margin. UNSURE: it did not settle, the careful solver is
- * wanted. */
+/* Newton's steps from the unit vector c. A step is accepted if w decreases and shortened if not.
+ * FAR: the gap is more than the margin. UNSURE: it did not converge, use the careful solver. */
 TL_FN tl_ell_outcome tl_ellipsoids_find_contact(const tl_ell_pair *p, tl_ell_vec c, double margin,
                                                 tl_ell_contact *out) {
   double before = HUGE_VAL;

@@ -1,22 +1,22 @@
 /* Kernels: the contact of two ellipsoids of any shape and size, slowly and surely.
  *
- * What M loses, its factor keeps: h(c) = |R A^T c| has the relative accuracy of its terms, while
- * c^T M c of a needle along its short axis is a small difference of large numbers.
+ * M loses digits that its factor keeps: h(c) = |R A^T c| has the relative accuracy of its terms,
+ * while c^T M c of a needle along its short axis is a small difference of large numbers.
  *
- * The start. In coordinates in which the rounder body is the unit sphere the other one is
- * U diag(lambda) U^T, and h(xi) = xi sum e_i^2/(1 + xi lambda_i) - 1 - xi with e = U^T d: sums of
- * positive terms only. U and lambda come from one-sided Jacobi rotations of the columns of
- * N = R1^-1 A1^T A2 R2, which finds small singular values of a column-scaled matrix to full
- * relative accuracy (Demmel and Veselic 1992).
+ * The start. In coordinates in which the rounder body is the unit sphere the other one is U
+ * diag(lambda) U^T, and h(xi) = xi sum e_i^2/(1 + xi lambda_i) - 1 - xi with e = U^T d: sums of
+ * positive terms only. U and lambda come from one-sided Jacobi rotations of the columns of N =
+ * R1^-1 A1^T A2 R2, which find small singular values of a column-scaled matrix to full relative
+ * accuracy (Demmel and Veselic 1992).
  *
  * The search. Newton on the sphere in a tangent basis, absolute eigenvalues where the Hessian is
- * not positive definite, steps halved until w falls. */
+ * not positive definite, steps halved until w decreases. */
 #ifndef TL_KERNELS_ELLIPSOID_CAREFUL_H
 #define TL_KERNELS_ELLIPSOID_CAREFUL_H
 
 #include "kernels/ellipsoid.h"
 
-/* v/|v|, whatever its length but 0. */
+/* v/|v|, for any length but 0. */
 TL_FN talus_dvec3 tl_ell_unit(talus_dvec3 v) {
   const double big = fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z)));
   const talus_dvec3 u = tl_dvec3(v.x / big, v.y / big, v.z / big);
@@ -80,8 +80,8 @@ TL_FN void tl_ellipsoid_add_curvature(const tl_ellipsoid *e, const tl_ell_share 
   k[2] += tl_ddot(u, v) / s->h;
 }
 
-/* Newton's step from the width, world vector in the tangent plane; descends whatever the Hessian
- * is. *least is the Hessian's smaller eigenvalue, m, *soft its unit eigenvector. */
+/* Newton's step from the width, a world vector in the tangent plane; it descends for any Hessian.
+ * *least is the Hessian's smaller eigenvalue, m, *soft its unit eigenvector. */
 TL_FN talus_dvec3 tl_ellipsoids_step(const tl_ellipsoid *a, const tl_ellipsoid *b,
                                      const tl_ell_width *at, double *least, talus_dvec3 *soft) {
   const double sign = at->c.z >= 0 ? 1 : -1, f = -1 / (sign + at->c.z);
@@ -94,7 +94,7 @@ TL_FN talus_dvec3 tl_ellipsoids_step(const tl_ellipsoid *a, const tl_ellipsoid *
   const double h11 = k[0] - at->w, h22 = k[1] - at->w, h12 = k[2];
   const double mean = 0.5 * (h11 + h22), half = 0.5 * (h11 - h22), radius = tl_hypot_d(half, h12);
   const double big = mean + radius;
-  /* The smaller one by the product, without cancellation, where both are positive. */
+  /* If both are positive the smaller one comes from the product, without cancellation. */
   *least = big > 0 ? (h11 * h22 - h12 * h12) / big : mean - radius;
   double ex = h12, ey = radius - half; /* eigenvector of the larger one, either of two forms */
   if (half >= 0)
@@ -111,7 +111,7 @@ TL_FN talus_dvec3 tl_ellipsoids_step(const tl_ellipsoid *a, const tl_ellipsoid *
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
-/* Turns columns i and j of n until they are orthogonal; false where they are. */
+/* Turns columns i and j of n so that they are orthogonal; false if they already were. */
 TL_FN bool tl_ell_turn_columns(double n[3][3], int i, int j) {
   double aa = 0, bb = 0, ab = 0;
   for (int k = 0; k < 3; ++k)
@@ -179,9 +179,9 @@ TL_FN talus_dvec3 tl_ellipsoids_start(const tl_ellipsoid *round, const tl_ellips
       &round->frame, tl_dvec3(y[0] / round->half[0], y[1] / round->half[1], y[2] / round->half[2]));
 }
 
-/* Of the six axes of the two bodies the one along which they overlap least, for centres that are
- * so near each other that the line between them says nothing (the paper's cases 1 and 2). The
- * positive direction, unless the other overlaps less. */
+/* The axis, of the six of the two bodies, along which they overlap least: for centres so near each
+ * other that the line between them has no direction (the paper's cases 1 and 2). It points in the
+ * positive direction, unless they overlap less in the other. */
 TL_FN talus_dvec3 tl_ellipsoids_best_axis(const tl_ellipsoid *a, const tl_ellipsoid *b,
                                           talus_dvec3 d) {
   talus_dvec3 best = tl_frame_axis(&a->frame, 0);
@@ -210,8 +210,8 @@ TL_FN talus_dvec3 tl_ellipsoids_first_normal(const tl_ellipsoid *a, const tl_ell
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* A start on an axis of both bodies can be a saddle of w, where the gradient leads nowhere: a third
- * of a radian off it, to the side that overlaps less. */
+/* A start on an axis of both bodies can be a saddle of w, where the gradient is 0. This goes a
+ * third of a radian away from it, to the side that overlaps less. */
 TL_FN tl_ell_width tl_ellipsoids_off_saddle(const tl_ellipsoid *a, const tl_ellipsoid *b,
                                             talus_dvec3 d, const tl_ell_width *at,
                                             talus_dvec3 soft) {
@@ -221,8 +221,9 @@ TL_FN tl_ell_width tl_ellipsoids_off_saddle(const tl_ellipsoid *a, const tl_elli
   return two.w < one.w ? two : one;
 }
 
-/* The least of w near its start: at most 200 looks, of which a few are used. False where the gap is
- * more than the margin. *least, where given, becomes the smaller eigenvalue of the Hessian. */
+/* Finds the minimum of w near its start, with at most 200 evaluations, of which it usually needs a
+ * few. False: the gap is more than the margin. *least, if not NULL, becomes the smaller eigenvalue
+ * of the Hessian. */
 TL_FN bool tl_ellipsoids_search(const tl_ellipsoid *a, const tl_ellipsoid *b, talus_dvec3 d,
                                 talus_dvec3 c, double margin, tl_ell_contact *out, double *least) {
   double eigenvalue = 0;
@@ -251,13 +252,13 @@ TL_FN bool tl_ellipsoids_search(const tl_ellipsoid *a, const tl_ellipsoid *b, ta
           tl_dadd(tl_dscale(at.c, tl_cos_d(angle)), tl_dscale(s, tl_sin_d(angle) / angle)));
       const tl_ell_width trial = tl_ellipsoids_width(a, b, d, next);
       looks++;
-      /* Near the end w is flat to rounding and only the gradient still tells. */
+      /* Near the end w is constant to rounding, and only the gradient still decides. */
       const bool flat = fabs(trial.w - at.w) <= 1e-13 * size && eigenvalue > 0;
       moved = trial.w < at.w - 1e-13 * size || (flat && tl_dlength(trial.t) < gradient);
       if (moved)
         at = trial;
       else if (flat && angle < 1e-3)
-        break; /* rounding has the say from here on */
+        break; /* from here on rounding decides */
     }
     if (!moved)
       break;

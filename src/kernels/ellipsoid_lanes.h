@@ -13,7 +13,7 @@
  * one precision gives the same bits. Lanes that hold nonsense (finished pairs) give nonsense and
  * nothing else. */
 #ifndef NUMBER
-/* Looked at alone (an editor, the compile check): the variant with a double. */
+/* If an editor or the compile check opens this file alone: the variant with a double. */
 #include "kernels/ellipsoid.h"
 #else
 
@@ -60,7 +60,7 @@ typedef struct ELL(look) {
   NUMBER next;   /* the next xi */
 } ELL(look);
 
-/* Where to start: the ratio of the half widths along d, exact where both are spheres that touch. */
+/* The first xi: the ratio of the half widths along d, which is exact for two spheres that touch. */
 TL_FN NUMBER ELL(start)(ELL(pair) p) {
   const ELL(vec) a = ELL(apply)(p.m1, p.d), b = ELL(apply)(p.m2, p.d);
   return NUMBER_SQRT(ELL(dot)(p.d, a) / ELL(dot)(p.d, b));

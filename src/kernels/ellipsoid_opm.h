@@ -100,8 +100,8 @@ TL_FN tl_opm tl_opm_at(const tl_ell_pair *pair, double a1, double a2, int pole, 
   return r;
 }
 
-/* The optimal step along minus the gradient: Newton's along that line where f is convex there,
- * then two parabolas through what is known, halved until f falls. */
+/* The optimal step along minus the gradient: Newton's step along that line if f is convex there,
+ * otherwise from two parabolas through the known values; halved until f decreases. */
 TL_FN double tl_opm_line(const tl_ell_pair *pair, const double alpha[2], int pole,
                          const tl_opm *at) {
   const double g1 = at->gradient[0], g2 = at->gradient[1], slope = g1 * g1 + g2 * g2;
@@ -125,8 +125,7 @@ TL_FN double tl_opm_line(const tl_ell_pair *pair, const double alpha[2], int pol
   return best;
 }
 
-/* The paper's search from the unit vector c; 16 iterations whatever happens, unless f stands
- * still. */
+/* The paper's search from the unit vector c: 16 iterations, fewer only if f no longer changes. */
 TL_FN void tl_ellipsoids_opm(const tl_ell_pair *pair, talus_dvec3 c, tl_ell_contact *out) {
   const double v[3] = {c.x, c.y, c.z};
   int pole = 2;

@@ -18,7 +18,8 @@
 
 typedef struct tl_epa_face {
   int v[3];
-  talus_dvec3 normal; /* unit, outwards; 0 for a sliver, whose plane rounding would choose */
+  talus_dvec3
+      normal; /* unit, outwards; 0 for a sliver, whose plane would depend on rounding alone */
   double offset;
 } tl_epa_face;
 
@@ -58,7 +59,7 @@ TL_BIG_FN void tl_epa_add_face(tl_epa *e, int i, int j, int k) {
   }
 }
 
-/* The widest of the two places of N along +-n, measured from p: the farther one. */
+/* The one of the two extreme points of N along +n and -n that is farther from p. */
 TL_BIG_FN tl_vertex tl_epa_farther(const tl_convex *a, const tl_convex *b, talus_dvec3 n,
                                    talus_dvec3 p, tl_epa *e) {
   const tl_vertex u = tl_epa_support(a, b, n, e), w = tl_epa_support(a, b, tl_dscale(n, -1), e);
@@ -66,7 +67,8 @@ TL_BIG_FN tl_vertex tl_epa_farther(const tl_convex *a, const tl_convex *b, talus
   return along_u >= along_w ? u : w;
 }
 
-/* Two opposite places, the farthest from their line, the farthest from that plane. */
+/* Begins with two opposite points, then the farthest from their line, then the farthest from that
+ * plane. */
 TL_BIG_FN bool tl_epa_begin(const tl_convex *a, const tl_convex *b, talus_dvec3 start, tl_epa *e) {
   e->upper = DBL_MAX, e->lower = -DBL_MAX;
   e->faces = 0, e->vertices = 4;
@@ -91,8 +93,8 @@ TL_BIG_FN bool tl_epa_begin(const tl_convex *a, const tl_convex *b, talus_dvec3 
   return true;
 }
 
-/* Takes away the faces that the new vertex sees and joins it to their border. Returns false where
- * there is no room, or where rounding left no proper border. */
+/* Removes the faces that the new vertex sees and joins the vertex to their border. Returns false if
+ * there is no room, or if rounding left no proper border. */
 TL_BIG_FN bool tl_epa_expand(tl_epa *e, tl_vertex v, double seen) {
   int border[TL_EPA_FACES][2];
   int edges = 0, kept = 0;

@@ -26,7 +26,8 @@ typedef struct tl_gjk {
   int count;
 } tl_gjk;
 
-/* The farthest of A along n and of B against it: of the difference the least along n. */
+/* The farthest point of A along n and the farthest of B against n: their difference is the least of
+ * D along n. */
 TL_BIG_FN tl_vertex tl_difference(const tl_convex *a, const tl_convex *b, talus_dvec3 n) {
   tl_vertex v;
   v.a = tl_convex_support(a, n);
@@ -154,7 +155,7 @@ TL_BIG_FN void tl_gjk_distance(const tl_convex *a, const tl_convex *b, talus_dve
     for (int i = 0; i < g->count; ++i) {
       const talus_dvec3 e = tl_dsub(g->simplex[i].d, w.d);
       if (tl_ddot(e, e) == 0)
-        return; /* nothing new: as near as rounding allows */
+        return; /* no new vertex: as near as rounding allows */
     }
     const tl_gjk before = *g;
     g->simplex[g->count++] = w;
@@ -168,7 +169,7 @@ TL_BIG_FN void tl_gjk_distance(const tl_convex *a, const tl_convex *b, talus_dve
       const int rounds = g->rounds;
       *g = before;
       g->rounds = rounds;
-      return; /* rounding has the last word */
+      return; /* rounding prevents further progress */
     }
     v = nearer;
   }

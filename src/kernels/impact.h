@@ -26,10 +26,11 @@ typedef struct tl_impact_row {
   talus_vec3 impulse;              /* N s on b */
   talus_vec3 soft, soft_after;     /* the impulse S without restitution, and u after it */
   talus_real friction, restitution, en, et;
-  bool is_radial; /* what can move is a ball: neither part of the impulse moves the other */
+  bool is_radial; /* every movable body is a ball: normal and tangential impulse do not affect each
+                     other */
 } tl_impact_row;
 
-/* The two bodies; tensors are looked at where inv_inertia < 0. */
+/* The two bodies; tensors are used where inv_inertia < 0. */
 typedef struct tl_impact_pair {
   tl_ccp_body *a, *b;
   const tl_ccp_tensor *tensor_a, *tensor_b;
@@ -38,8 +39,7 @@ typedef struct tl_impact_pair {
 /* ---- when --------------------------------------------------------------------------------- */
 
 /* Two spheres, b at d + t u from a, `reach` the sum of their radii: the first moment after `from`
- * at which they touch and come nearer; they touch at once where they overlap. False: they do not
- * meet. */
+ * at which they touch and approach. If they overlap they touch at once. False: they do not meet. */
 TL_FN bool tl_impact_meet(talus_vec3 d, talus_vec3 u, talus_real reach, talus_real from,
                           talus_real *when) {
   const talus_vec3 x = tl_madd(d, from, u);
@@ -58,7 +58,7 @@ TL_FN bool tl_impact_meet(talus_vec3 d, talus_vec3 u, talus_real reach, talus_re
   return true;
 }
 
-/* The same for surfaces that stay plane: gap + t speed. */
+/* The same for surfaces that are plane: the gap is gap + t speed. */
 TL_FN bool tl_impact_close(talus_real gap, talus_real speed, talus_real from, talus_real *when) {
   const talus_real left = gap + from * speed;
   if (!(speed < 0))
@@ -90,7 +90,7 @@ TL_FN tl_sym3 tl_impact_response(const tl_ccp_body *body, const tl_ccp_tensor *t
   return tl_point_response(tl_vec3(m, m, m), tl_sym3_diagonal(tl_vec3(i, i, i)), arm);
 }
 
-/* Fills steps, and velocities before; no impulse yet. */
+/* Fills the steps of the row and the velocities before the impact; the impulse is 0. */
 TL_FN void tl_impact_begin(const tl_impact_pair *pair, tl_impact_row *row) {
   row->impulse = tl_vec3(0, 0, 0);
   row->before = tl_impact_velocity(pair, row);
@@ -114,7 +114,7 @@ TL_FN talus_real tl_impact_rub(const tl_impact_pair *pair, tl_impact_row *row) {
   const talus_real pn = tl_dot(row->impulse, n);
   const talus_vec3 had = tl_madd(row->impulse, -pn, n);
   const talus_vec3 want = tl_madd(had, -row->et, tl_madd(u, -tl_dot(u, n), n));
-  /* Rounding leaves a contact that has let go a normal impulse a little below 0. */
+  /* For a contact that parts, rounding may leave a normal impulse slightly below 0. */
   const talus_real most = row->friction * tl_max(pn, 0);
   const talus_vec3 step = tl_sub(tl_roll_cut(want, tl_length(want), most), had);
   row->impulse = tl_add(row->impulse, step);
@@ -134,7 +134,7 @@ TL_FN talus_real tl_impact_stop(const tl_impact_pair *pair, tl_impact_row *row) 
   return tl_max(tl_abs(step) / row->en, tl_impact_rub(pair, row));
 }
 
-/* Keeps what stopping needed, and lets go of it with restitution. */
+/* Keeps the impulse that stopped the approach, and adds restitution. */
 TL_FN void tl_impact_keep(const tl_impact_pair *pair, tl_impact_row *row) {
   row->soft = row->impulse;
   row->soft_after = tl_impact_velocity(pair, row);
@@ -148,8 +148,9 @@ TL_FN void tl_impact_throw(const tl_impact_pair *pair, tl_impact_row *row) {
 
 /* ---- energy ------------------------------------------------------------------------------- */
 
-/* Sums over the contacts of one moment: work of the soft impulse and of the whole, half of what the
- * soft impulse does to itself, and the second difference between the two. J. */
+/* Sums over the contacts of one moment, J: the work of the soft impulse, the work of the whole
+ * impulse, half of the soft impulse's effect on itself, and the second difference between the
+ * two. */
 typedef struct tl_impact_work {
   talus_real soft, whole, bend, given, inertia;
 } tl_impact_work;
@@ -164,8 +165,8 @@ TL_FN void tl_impact_weigh(const tl_impact_pair *pair, const tl_impact_row *row,
   work->inertia += tl_dot(row->soft, tl_sub(row->soft_after, row->before)) / 2;
 }
 
-/* What of the impulses may stay: P = S + share (P - S), or, where stopping itself has not
- * converged and would make energy, P = keep S. */
+/* The shares of the impulses that make no energy: P = S + share (P - S); or, if the stopping phase
+ * has not converged and would itself make energy, P = keep S. */
 TL_FN void tl_impact_allow(const tl_impact_work *work, talus_real *share, talus_real *keep) {
   *share = *keep = 1;
   if (work->whole <= 0)
@@ -182,7 +183,7 @@ TL_FN void tl_impact_allow(const tl_impact_work *work, talus_real *share, talus_
     *share = tl_clamp(-2 * work->soft / (slope + root), 0, 1);
 }
 
-/* Takes back the rest. */
+/* Removes the other shares from the bodies. */
 TL_FN void tl_impact_draw_back(const tl_impact_pair *pair, tl_impact_row *row, talus_real share,
                                talus_real keep) {
   const talus_vec3 more = tl_sub(row->impulse, row->soft);

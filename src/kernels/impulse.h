@@ -29,10 +29,10 @@
 #include "kernels/rolling.h"
 
 /* Longest step of a bundle, in steps of its contacts. Redundant contacts (a fourth corner) have
- * directions in which nothing answers but rounding. */
+ * directions in which only rounding responds. */
 #define TL_IMPULSE_LONGEST TL_R(4)
 
-/* en = 0: nothing can move along the normal, and the row stays without impulse. */
+/* en = 0: nothing can move along the normal, and the row keeps the impulse 0. */
 typedef struct tl_impulse_row {
   talus_vec3 normal, arm_a, arm_b, impulse;
   talus_vec3 step; /* scratch of a visit */
@@ -40,19 +40,19 @@ typedef struct tl_impulse_row {
   talus_real weight; /* 1/(en et): squared impulses into squared velocities */
 } tl_impulse_row;
 
-/* What a row has more where its pair of materials resists rolling or spinning (m). */
+/* The additional data of a row whose pair of materials resists rolling or spinning (m). */
 typedef struct tl_impulse_roll {
   talus_vec3 torque; /* N m s on b */
   talus_real rolling, spinning, er, es;
 } tl_impulse_roll;
 
-/* The two bodies; tensors are looked at where inv_inertia < 0. */
+/* The two bodies; tensors are used where inv_inertia < 0. */
 typedef struct tl_impulse_pair {
   tl_ccp_body *a, *b;
   const tl_ccp_tensor *tensor_a, *tensor_b;
 } tl_impulse_pair;
 
-/* What impulses on b add up to, and their moments about the two centres of mass. */
+/* The sum of impulses on b, and their moments about the two centres of mass. */
 typedef struct tl_impulse_rush {
   talus_vec3 push, turn_a, turn_b;
 } tl_impulse_rush;
@@ -81,8 +81,8 @@ TL_FN talus_real tl_impulse_answer(const tl_ccp_body *body, const tl_ccp_tensor 
          tl_dot(tl_sym3_mul_vec(tensor->inv_inertia, turn), turn);
 }
 
-/* How far to go along the steps that rush is the sum of: to the least energy, but not beyond
- * `most`. slope: steps times (u + bias), <= 0. */
+/* The length of the common step of a bundle, whose sum is `rush`: to the least energy, but not
+ * beyond `most`. slope: steps times (u + bias), <= 0. */
 TL_FN talus_real tl_impulse_length(const tl_impulse_pair *pair, const tl_impulse_rush *rush,
                                    talus_real slope, talus_real most) {
   const talus_real answer = tl_impulse_answer(pair->a, pair->tensor_a, rush->push, rush->turn_a) +
@@ -105,7 +105,7 @@ TL_FN talus_vec3 tl_impulse_cut(talus_vec3 tangent, talus_vec3 n, talus_real pn,
   return tl_madd(tangent, pn, n);
 }
 
-/* Takes the row to an impulse; returns the change in velocity units, squared. */
+/* Sets the impulse of the row; returns the squared change in velocity units. */
 TL_FN talus_real tl_impulse_take(tl_impulse_row *row, talus_vec3 fresh, tl_impulse_rush *rush) {
   const talus_vec3 change = tl_sub(fresh, row->impulse);
   row->impulse = fresh;
@@ -113,9 +113,9 @@ TL_FN talus_real tl_impulse_take(tl_impulse_row *row, talus_vec3 fresh, tl_impul
   return tl_length2(change) * row->weight;
 }
 
-/* A visit of a contact that is alone between two bodies that answer the same in all directions,
- * with arms along its normal (spheres): normal and tangent do not move each other, and one velocity
- * is enough for both. */
+/* A visit of the only contact between two bodies that answer the same in all directions, with arms
+ * along its normal (spheres): normal and tangential impulse do not affect each other, and one
+ * velocity is enough for both. */
 TL_FN talus_real tl_impulse_single(const tl_impulse_pair *pair, tl_impulse_row *row) {
   if (!(row->en > 0))
     return 0;
@@ -180,7 +180,7 @@ TL_FN talus_real tl_impulse_rub(const tl_impulse_pair *pair, tl_impulse_row *row
     const talus_real long_is = tl_length(want);
     row->step = tl_sub(tl_roll_cut(want, long_is, limit), tangent);
     if (long_is >= limit)
-      most = 1; /* beyond, it would leave the disc */
+      most = 1; /* a longer step would leave the disc */
     slope += tl_dot(row->step, ut);
     tl_impulse_gather(&rush, row, row->step);
   }

@@ -17,7 +17,7 @@
 #include "kernels/quat.h"
 #include "kernels/vec3.h"
 
-#define TL_JOINT_HARD 6 /* most rows that hold always */
+#define TL_JOINT_HARD 6 /* most rows that always hold */
 #define TL_JOINT_ROWS 7 /* and one for the direction left free: limits, spring, motor */
 
 /* The same numbers as talus_joint_kind (talus.h); a test compares. */
@@ -77,7 +77,7 @@ TL_FN tl_joint_row tl_joint_dot1(talus_vec3 s, talus_vec3 t) {
   return r;
 }
 
-/* psi = |d|. Anchors in one place: any direction, here the axis. */
+/* psi = |d|. If the anchors are in one place the direction is the axis. */
 TL_FN tl_joint_row tl_joint_length(const tl_joint_place *p) {
   const talus_real length = tl_length(p->d);
   const talus_vec3 n = length > 0 ? tl_normalize(p->d) : p->az;
@@ -127,7 +127,7 @@ TL_FN tl_joint_row tl_joint_rack(const tl_joint_place *p, talus_real ratio) {
   return r;
 }
 
-/* The rows that always hold, but for that of a rod, which is tl_joint_length less the rod's length.
+/* The rows that always hold, except that of a rod, which is tl_joint_length less the rod's length.
  * Returns how many. */
 TL_FN int tl_joint_hard_rows(int kind, const tl_joint_place *p, talus_real ratio,
                              tl_joint_row rows[TL_JOINT_HARD]) {
@@ -172,8 +172,8 @@ TL_FN int tl_joint_hard_rows(int kind, const tl_joint_place *p, talus_real ratio
   return n;
 }
 
-/* The direction that limits, springs and motors act along, or about; false where there is none.
- * `about`: the angle of a cylindrical joint, not its way. */
+/* The direction along which, or about which, limits, springs and motors act; false if there is
+ * none. `about`: the angle of a cylindrical joint instead of its way. */
 TL_FN bool tl_joint_free_row(int kind, bool about, const tl_joint_place *p, tl_joint_row *row) {
   switch (kind) {
   case TL_JOINT_REVOLUTE:
@@ -258,7 +258,7 @@ TL_FN talus_real tl_joint_law_impulse(const tl_joint_law *law, talus_real u0, ta
     u = (motor - load) / stiff;
   }
   if (given && law->slope == 0 && u >= law->low && u <= law->high)
-    return motor + law->push; /* not a bit of rounding: what pushes nothing is 0 */
+    return motor + law->push; /* exactly 0, without rounding, if nothing pushes */
   u = tl_clamp(u, law->low, law->high);
   return u / s + y;
 }

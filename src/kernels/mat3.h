@@ -15,7 +15,7 @@ typedef struct tl_sym3 {
 
 /* ---- general ------------------------------------------------------------------------------ */
 
-/* The matrix that does what tl_quat_rotate does; its columns are the body's axes in the world. */
+/* The matrix of tl_quat_rotate; its columns are the body's axes in the world. */
 TL_FN tl_mat3 tl_mat3_from_quat(talus_quat q) {
   const talus_real x2 = q.x + q.x, y2 = q.y + q.y, z2 = q.z + q.z;
   const talus_real xx = q.x * x2, yy = q.y * y2, zz = q.z * z2;

@@ -130,7 +130,7 @@ TL_FN void tl_motion_column(const double *row, uint32_t rows, uint32_t columns, 
   *rate = d + u * (1 - s) * (1 - 3 * s) + v * s * (3 * s - 2);
 }
 
-/* The last row not after t; rows - 2 at most. */
+/* The last row whose time is not after t; at most rows - 2. */
 TL_FN uint32_t tl_motion_row(const double *row, uint32_t rows, uint32_t columns, double t) {
   uint32_t low = 0, high = rows - 1;
   while (high - low > 1) {
@@ -143,7 +143,8 @@ TL_FN uint32_t tl_motion_row(const double *row, uint32_t rows, uint32_t columns,
   return low;
 }
 
-/* All columns but the time at t, and their rates. Beyond its ends a table holds. */
+/* All columns except the time, at t, and their rates. Before its first row and after its last a
+ * table is constant. */
 TL_FN void tl_motion_look_up(const tl_motion_term *term, const double *values, double t,
                              double value[7], double rate[7]) {
   const double *row = values + term->table;
@@ -190,7 +191,7 @@ TL_FN tl_dquat tl_motion_look_up_turn(const tl_motion_term *term, const double *
 
 /* ---- terms ----------------------------------------------------------------------------------- */
 
-/* Turns what has been reached so far, about the body's own centre or about `through`. */
+/* Turns the pose and velocity reached so far, about the body's own centre or about `through`. */
 TL_FN void tl_motion_turn(tl_moving *m, const tl_motion_term *term, tl_dquat turn,
                           talus_dvec3 spin) {
   m->rotation = tl_dquat_mul(turn, m->rotation);
@@ -257,7 +258,7 @@ TL_FN bool tl_motion_is_surface(const tl_motion_term *term) {
   return term->is_through == TL_MOTION_SURFACE;
 }
 
-/* A belt: its surface runs, and the body stays where it is. */
+/* A belt: its surface moves, and the body stays where it is. */
 TL_FN void tl_motion_add_surface(const tl_motion_term *terms, uint32_t count, double time,
                                  talus_vec3 *velocity, talus_vec3 *spin) {
   for (uint32_t i = 0; i < count; ++i)
@@ -285,7 +286,7 @@ TL_FN tl_moving tl_motion_at(talus_dvec3 x0, talus_quat q0, const tl_motion_term
   return m;
 }
 
-/* Whether it does nothing but turn at a constant rate from t0 to t1 (and move in some way). */
+/* Whether the body turns at a constant rate from t0 to t1 (its centre may move in any way). */
 TL_FN bool tl_motion_spins_evenly(const tl_motion_term *terms, uint32_t count, double t0,
                                   double t1) {
   return count == 1 && !tl_motion_is_surface(terms) && tl_motion_is_zero(terms->swing) &&

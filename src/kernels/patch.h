@@ -29,7 +29,7 @@
 #define TL_PATCH_FACE    0xfeu
 #define TL_PATCH_WITNESS 0xffu
 #define TL_PATCH_CANDIDATES                                                                        \
-  128 /* at most 2 crossings per edge of the one with the most, and both vertices */
+  128 /* at most 2 crossings per edge of the patch with the most, and the vertices of both */
 
 typedef struct tl_patch {
   int count;       /* 1: point, 2: segment, 3 and more: polygon, in order round it */
@@ -93,7 +93,7 @@ TL_BIG_FN void tl_box_face_patch(const double *half, talus_dvec3 d, tl_patch *pa
 
 /* ---- patches seen along the normal ---------------------------------------------------------- */
 
-/* A patch as the normal sees it: places in the plane across it, heights along it. */
+/* A patch seen along the normal: places in the plane across it, heights along it. */
 typedef struct tl_shadow {
   int count;
   double x[TL_PATCH_MAX], y[TL_PATCH_MAX], height[TL_PATCH_MAX];
@@ -174,7 +174,7 @@ typedef struct tl_corners {
   double margin, same;
 } tl_corners;
 
-/* Leaves out what is farther than the margin, and what is there already. */
+/* Adds a corner, unless it is farther than the margin or in the list already. */
 TL_BIG_FN void tl_corners_add(tl_corners *list, const tl_shadow *a, const tl_shadow *b, double x,
                               double y, double extra, uint32_t element_a, uint32_t element_b) {
   const double ha = tl_shadow_height(a, x, y), hb = tl_shadow_height(b, x, y);
@@ -195,7 +195,8 @@ TL_BIG_FN void tl_corners_cross(tl_corners *list, const tl_shadow *a, int i, con
   const double ax = a->ex[i], ay = a->ey[i], bx = b->ex[j], by = b->ey[j];
   const double dx = b->x[j] - a->x[i], dy = b->y[j] - a->y[i];
   const double det = ax * by - ay * bx, turn = det < 0 ? -1 : 1;
-  /* Where it is on each, times |det|: most pairs of edges do not cross, and need no division. */
+  /* The position on each edge, times |det|: most pairs of edges do not cross, and need no
+   * division. */
   const double on_a = turn * (dx * by - dy * bx), on_b = turn * (dx * ay - dy * ax);
   if (on_a < 0 || on_b < 0 || on_a > fabs(det) || on_b > fabs(det))
     return;
@@ -208,8 +209,8 @@ TL_BIG_FN void tl_corners_cross(tl_corners *list, const tl_shadow *a, int i, con
                  2 * (uint32_t)j + 1);
 }
 
-/* Two segments: the ends of what they have in common along the longer one. Where they do not lie
- * over each other, round ones are farther apart by the sagitta, and sharp ones do not meet. */
+/* Two segments: the ends of their common part along the longer one. Where they do not lie over each
+ * other, round ones are farther apart by the sagitta, and sharp ones do not meet. */
 TL_BIG_FN void tl_corners_of_segments(tl_corners *list, const tl_shadow *a, const tl_shadow *b,
                                       double round) {
   for (int body = 0; body < 2; ++body) {
@@ -254,7 +255,7 @@ TL_BIG_FN void tl_corners_find(tl_corners *list, const tl_shadow *a, const tl_sh
 
 /* ---- at most four --------------------------------------------------------------------------- */
 
-/* The first whose score is within `slack` of the greatest; scores below 0 do not count. */
+/* The first row whose score is within `slack` of the greatest; scores below 0 do not count. */
 TL_FN int tl_first_best(const double *score, int count, double slack) {
   double best = -1;
   for (int i = 0; i < count; ++i)
@@ -346,9 +347,9 @@ TL_FN tl_tube tl_shadow_edge(const tl_shadow *s, uint32_t element) {
   return t;
 }
 
-/* The distance that a corner's gap stands for: of an end of a capsule or a cylinder, or of its side
- * over an edge, from the other body. `element`: of the segment p; `over`: of q. side: +1 if p
- * belongs to the first body. */
+/* The true distance of a corner: from the end of a capsule or a cylinder, or from its side over an
+ * edge, to the other body. `element`: of the segment p; `over`: of q. side: +1 if p belongs to the
+ * first body. */
 TL_BIG_FN double tl_corner_distance(const tl_patch *p, const tl_shadow *sp, uint32_t element,
                                     const tl_patch *q, const tl_shadow *sq, uint32_t over,
                                     double side) {
@@ -367,8 +368,8 @@ TL_BIG_FN double tl_corner_distance(const tl_patch *p, const tl_shadow *sp, uint
                               tl_dscale(tl_dvec3(sq->hx, sq->hy, -1), side / slant));
 }
 
-/* Gaps of corners that are farther than the deepest place, where a capsule or a cylinder takes
- * part. Corners that turn out to be beyond the margin go. */
+/* Computes the true gaps of corners other than the deepest place, if a capsule or a cylinder takes
+ * part, and removes corners that are then beyond the margin. */
 TL_BIG_FN void tl_corners_measure(tl_corners *list, const tl_patch *a, const tl_shadow *sa,
                                   const tl_patch *b, const tl_shadow *sb, double level) {
   if ((!a->tube && !b->tube) || !tl_patch_is_exact(a) || !tl_patch_is_exact(b))
@@ -377,7 +378,7 @@ TL_BIG_FN void tl_corners_measure(tl_corners *list, const tl_patch *a, const tl_
   for (int i = 0; i < list->count; ++i) {
     tl_corner c = list->at[i];
     const bool both = a->count == 2 && b->count == 2;
-    /* Of two segments the one whose end it is; of a segment and a polygon the segment. */
+    /* For two segments: the one whose end it is; for a segment and a polygon: the segment. */
     const bool first = both ? (c.a & 1u) == 0 || (c.b & 1u) != 0 : a->count == 2;
     if (c.gap > level && c.a != TL_PATCH_WITNESS) {
       const double exact = first ? tl_corner_distance(a, sa, c.a, b, sb, c.b, 1)
@@ -405,12 +406,12 @@ TL_BIG_FN void tl_sort_by_features(tl_point *points, int count) {
   }
 }
 
-/* What the pair as a whole is known to do: `normal` from a to b, the gap along it, and the place
- * midway between the two bodies where it is so. `size`: of the smaller body. */
+/* What is known about the pair as a whole: `normal` from a to b, the gap along it, and the place
+ * midway between the two bodies at which they have this gap. `size`: of the smaller body. */
 typedef struct tl_facing {
   talus_dvec3 normal, middle;
   double gap, size;
-  double slack; /* m: of gaps that count as one with that of the pair */
+  double slack; /* m: gaps that differ by less from that of the pair count as equal */
 } tl_facing;
 
 TL_FN tl_point tl_facing_point(const tl_facing *f, uint32_t feature_a, uint32_t feature_b) {
@@ -420,7 +421,7 @@ TL_FN tl_point tl_facing_point(const tl_facing *f, uint32_t feature_a, uint32_t 
   return p;
 }
 
-/* Two patches on their way to points. */
+/* Two patches that are being turned into points. */
 typedef struct tl_manifold {
   talus_dvec3 u, v; /* across the normal */
   tl_shadow a, b;
@@ -428,7 +429,7 @@ typedef struct tl_manifold {
   bool deep; /* a corner is as deep as facing->gap, so that facing->middle is not needed */
 } tl_manifold;
 
-/* The candidates; facing->middle may be unknown still. */
+/* Finds the candidates; facing->middle need not be known yet. */
 TL_BIG_FN void tl_manifold_begin(const tl_patch *a, const tl_patch *b, const tl_facing *facing,
                                  double margin, tl_manifold *m) {
   tl_corners *list = &m->list;

@@ -17,13 +17,13 @@ typedef struct tl_path {
   talus_dvec3 spin;         /* constant, rad/s */
 } tl_path;
 
-/* The spin that turns `from` into `to` within h. Of all such spins the one nearest to `about`, with
- * which the body may turn by more than half a turn. */
+/* The spin that turns `from` into `to` within h. Of all such spins it is the one nearest to
+ * `about`; the body may turn by more than half a turn. */
 TL_FN talus_dvec3 tl_path_spin(tl_dquat from, tl_dquat to, talus_dvec3 about, double h) {
   const talus_dvec3 turn = tl_dquat_between(from, to); /* rad, at most half a turn */
   const double angle = tl_dlength(turn), whole = 2 * TL_PI;
   const double rate = tl_dlength(about);
-  if (!(rate * h > 3)) /* rad: no whole turn is in doubt */
+  if (!(rate * h > 3)) /* rad: the number of whole turns is certainly 0 */
     return tl_dscale(turn, 1 / h);
   const talus_dvec3 axis = angle > 1e-6 ? tl_dscale(turn, 1 / angle) : tl_dscale(about, 1 / rate);
   const double turns = floor((h * tl_ddot(about, axis) - angle) / whole + 0.5);
@@ -46,8 +46,9 @@ TL_FN void tl_path_fly(tl_path *path, talus_dvec3 gain, double h) {
   path->acceleration = tl_dscale(gain, 1 / h);
 }
 
-/* How far the path leaves its chord at most, m, within a piece of length t: of the centre by the
- * acceleration, of a place at the distance `reach` from it by turning. */
+/* The largest distance, m, between the path and its chord within a piece of length t: the
+ * acceleration bends the path of the centre, and turning that of a place at the distance `reach`
+ * from it. */
 TL_FN double tl_path_bulge(const tl_path *path, double reach, double t) {
   const double rate2 = tl_ddot(path->spin, path->spin);
   return 0.125 * t * t * (tl_dlength(path->acceleration) + rate2 * reach);

@@ -4,7 +4,7 @@
 
 #include "kernels/vec3.h"
 
-/* With a real; step/balls/forces_avx512.c has the same with a vector of eight. */
+/* The variant with a real; step/balls/forces_lanes.h has the one with vectors. */
 #define NUMBER             talus_real
 #define TRUTH              int
 #define NUMBER_SQRT(x)     tl_sqrt(x)
@@ -65,7 +65,7 @@ TL_FN tl_spring_turned tl_spring_turn(talus_real k, talus_real c, talus_real mos
   return r;
 }
 
-/* A stretch of the last step in the frame of now, as tl_spring_push does it. */
+/* Turns the stretch of the last step into the present frame, as tl_spring_push does. */
 TL_FN talus_vec3 tl_spring_carried(talus_vec3 v, talus_vec3 n, talus_real angle) {
   const talus_real length = tl_length(v);
   if (!(length > 0))

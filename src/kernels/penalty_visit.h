@@ -4,7 +4,7 @@
  * branch depends on a number, so that the lanes of a vector can go different ways and give the bits
  * of the scalar code. */
 #ifndef NUMBER
-/* Looked at alone (an editor, the compile check): the variant with a real. */
+/* If an editor or the compile check opens this file alone: the variant with a real. */
 #include "kernels/penalty.h"
 #else
 
@@ -44,7 +44,7 @@ TL_FN VISIT(vec) VISIT(across)(VISIT(vec) a, VISIT(vec) n) {
   return VISIT(madd)(a, -VISIT(dot)(a, n), n);
 }
 
-/* What the spring is made of, and how the two bodies stand and move. */
+/* The constants of the spring, and where the two bodies are and how they move. */
 typedef struct VISIT(contact) {
   NUMBER normal, tangent;    /* linear: N/m; hertz: 4/3 E* and 8 G*, Pa */
   NUMBER damping;            /* of tl_spring_damping */
@@ -92,7 +92,7 @@ TL_FN VISIT(pushed) VISIT(push)(const VISIT(contact) * t, const int is_hertz, NU
   const VISIT(vec) ut = VISIT(madd)(t->velocity, -un, t->n);
   const NUMBER pressed = secant * t->overlap, press = pressed - cn * un;
 
-  /* The stretch in the frame of now. */
+  /* The stretch in the present frame. */
   const NUMBER old2 = VISIT(dot)(*slip, *slip);
   const VISIT(vec) turned =
       VISIT(across)(VISIT(madd)(*slip, h * t->twirl, VISIT(cross)(t->n, *slip)), t->n);
@@ -123,15 +123,15 @@ TL_FN VISIT(pushed) VISIT(push)(const VISIT(contact) * t, const int is_hertz, NU
   r.elastic = ((is_hertz ? TL_R(0.4) : TL_R(0.5)) * pressed - t->cohesion) * t->overlap;
   r.stored = half * kt * VISIT(dot)(*slip, *slip);
   r.damping = cn * un * un - (VISIT(dot)(ft, ut) - given);
-  r.friction = -given; /* into the stretch first: less what that took */
+  r.friction = -given; /* goes into the stretch first; less what that stores */
   r.tangent_stiffness = kt;
   r.tangent_drag = ct;
   r.slides = slides;
   return r;
 }
 
-/* A ball: its velocities in the middle of the step before, and what half a step of forces adds
- * until now. */
+/* A ball: its velocities in the middle of the last step, and the change since then by half a step
+ * of forces. */
 typedef struct VISIT(ball) {
   VISIT(vec) v, w;
   NUMBER radius, inv_mass;
@@ -153,18 +153,19 @@ TL_FN VISIT(vec) VISIT(meeting)(VISIT(vec) va, VISIT(vec) wa, NUMBER arm_a, VISI
   return r;
 }
 
-/* What two balls whose centres are d apart give to VISIT(push). The law is in *t already. */
+/* Fills *t, which has the law already, for VISIT(push): two balls whose centres are d apart. */
 TL_FN void VISIT(balls)(const VISIT(ball) * a, const VISIT(ball) * b, VISIT(vec) d,
                         VISIT(contact) * t) {
   const NUMBER zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
   const NUMBER square = VISIT(dot)(d, d), distance = NUMBER_SQRT(square);
-  const TRUTH apart = square > zero; /* in one place: along z, as everywhere */
+  const TRUTH apart = square > zero; /* centres in one place: along z, as everywhere */
   const NUMBER sum = a->radius + b->radius;
   const NUMBER inverse = one / distance;
   t->n.x = SELECT(apart, d.x * inverse, zero);
   t->n.y = SELECT(apart, d.y * inverse, zero);
   t->n.z = SELECT(apart, d.z * inverse, SELECT(d.z < zero, -one, one));
-  /* They touch by the caller's test, in double; in single the difference may round to below 0. */
+  /* The caller tested in double that they touch; in single precision the difference may round to
+   * less than 0. */
   const NUMBER deep = sum - distance;
   t->overlap = SELECT(deep > zero, deep, zero);
   t->mass = one / (a->inv_mass + b->inv_mass);

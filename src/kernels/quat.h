@@ -43,8 +43,8 @@ TL_FN talus_quat tl_quat_normalize(talus_quat q) {
   return tl_quat(q.w / length, q.x / length, q.y / length, q.z / length);
 }
 
-/* Puts a quaternion that has only gathered rounding errors back to unit length, by one Newton step.
- * Not tl_quat_normalize: lengths between 1 - eps/4 and 1 + eps/2 round to 1, so that division
+/* Restores the unit length of a quaternion that is off by rounding errors only, with one Newton
+ * step. Not tl_quat_normalize: lengths between 1 - eps/4 and 1 + eps/2 round to 1, so division
  * leaves an error whose mean is not 0, and a spinning body then gains momentum with every step. */
 TL_FN talus_quat tl_quat_renormalize(talus_quat q) {
   const talus_real defect = (((1 - q.w * q.w) - q.x * q.x) - q.y * q.y) - q.z * q.z;
@@ -64,10 +64,10 @@ TL_FN talus_vec3 tl_quat_unrotate(talus_quat q, talus_vec3 v) {
   return tl_quat_rotate(tl_quat_conj(q), v);
 }
 
-/* Of an angle a given by its square: cos(a/2) and sin(a/2)/a. Both are smooth in a^2, so there is
- * no 0/0 at rest. Below 0.2 rad, where nearly every time step lies, by Taylor series with a
- * remainder below 3e-17: cheaper than the library's functions, and the same bits on every machine
- * that rounds as IEEE 754 says. */
+/* cos(a/2) and sin(a/2)/a of an angle a that is given by its square. Both are smooth in a^2, so
+ * there is no 0/0 at rest. Below 0.2 rad, where nearly every time step is, they come from Taylor
+ * series with a remainder below 3e-17: cheaper than the general functions, and the same bits on
+ * every machine that rounds as IEEE 754 says. */
 TL_FN void tl_half_angle(talus_real square, talus_real *cos_half, talus_real *sin_half_over_angle) {
   if (square < TL_R(0.04)) {
     *cos_half =

@@ -32,7 +32,7 @@
 
 #define TL_PI 3.14159265358979323846
 
-/* What the C library rounds exactly on every machine is the library's. */
+/* Functions that IEEE 754 rounds exactly on every machine are the C library's. */
 #if TALUS_SINGLE
 TL_FN talus_real tl_sqrt(talus_real x) { return sqrtf(x); }
 TL_FN talus_real tl_abs(talus_real x) { return fabsf(x); }
@@ -43,7 +43,7 @@ TL_FN talus_real tl_abs(talus_real x) { return fabs(x); }
 TL_FN talus_real tl_floor(talus_real x) { return floor(x); }
 #endif
 
-/* All else is ours (base/trig.h, base/power.h), in double and then rounded. */
+/* All others are our own (base/trig.h, base/power.h), computed in double and then rounded. */
 TL_FN talus_real tl_sin(talus_real x) { return (talus_real)tl_sin_d((double)x); }
 TL_FN talus_real tl_cos(talus_real x) { return (talus_real)tl_cos_d((double)x); }
 TL_FN talus_real tl_tan(talus_real x) { return (talus_real)tl_tan_d((double)x); }
@@ -80,8 +80,8 @@ TL_FN talus_real tl_hypot_quick(talus_real a, talus_real b) {
   return big * tl_sqrt(1 + ratio * ratio);
 }
 
-/* Finiteness from the exponent bits: isfinite() may be compiled to `true` when the compiler was
- * told that everything is finite (the `fast` build), which is just when one wants to know. */
+/* Finiteness from the exponent bits. In the `fast` build, where the compiler assumes that all
+ * numbers are finite, isfinite() may be compiled to `true`. */
 TL_FN bool tl_is_finite_d(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);

@@ -36,7 +36,8 @@ typedef struct tl_revolved {
   double side; /* +1: bodies are left of the way along the profile, -1: right, 0: both */
 } tl_revolved;
 
-/* A place of the wall near a ball: distance of the ball's centre from it, negative behind. */
+/* A place of the wall near a ball, and the distance of the ball's centre from it, negative
+ * behind. */
 typedef struct tl_wall_place {
   double distance;
   talus_dvec3 away; /* unit, from the wall to the centre, in the wall's frame */
@@ -71,7 +72,7 @@ TL_FN bool tl_revolved_is_closed(const tl_revolved *wall) {
   return first[0] == last[0] && first[1] == last[1];
 }
 
-/* One segment as a place sees it. */
+/* One segment, and where a place is relative to it. */
 typedef struct tl_wall_segment {
   tl_meridian from;   /* its first point */
   tl_meridian along;  /* unit */
@@ -236,11 +237,12 @@ TL_FN bool tl_wall_goes_on(const tl_revolved *wall, const tl_wall_segment *g, ui
     return false;
   const int side = g->s < 0 ? 0 : 1;
   const tl_wall_segment other = tl_wall_segment_at(wall, next[side], c);
-  if (other.d < 0) /* as long as it is not past the neighbour's own end */
+  if (other.d < 0) /* unless it is past the neighbour's own end */
     return is_behind && (side == 0 ? other.s >= 0 : other.s <= other.length);
   if (other.left != g->left)
     return false;
-  /* The way to the foot must go through the neighbour, which would not be there otherwise. */
+  /* The line to the foot must go through the neighbour; otherwise the neighbour is not in the
+   * way. */
   const tl_meridian foot = tl_meridian_of(c.r - g->d * g->normal.r, c.z - g->d * g->normal.z);
   const tl_meridian to = tl_meridian_of(foot.r - other.from.r, foot.z - other.from.z);
   const double below = tl_meridian_dot(to, other.normal), s = tl_meridian_dot(to, other.along);
@@ -259,7 +261,7 @@ TL_FN bool tl_wall_touches_segment(const tl_revolved *wall, const tl_wall_segmen
   return g->near2 <= reach * reach && tl_wall_goes_on(wall, g, k, c, behind > 0);
 }
 
-/* Corner j, where both neighbours end before the place. */
+/* Tries corner j, if both neighbouring segments end before the place. */
 TL_FN void tl_wall_try_corner(const tl_revolved *wall, const tl_wall_view *v, uint32_t j,
                               tl_wall_places *list) {
   const tl_meridian p = tl_revolved_point(wall, j), c = v->c;
@@ -285,9 +287,9 @@ TL_FN void tl_wall_try_corner(const tl_revolved *wall, const tl_wall_view *v, ui
       list);
 }
 
-/* Where the way from x to y goes through segment k of the wall: the first share of it in [0, 1], or
- * 2. In the meridian plane the segment is n.(rho, z) = h, so rho^2 n_r^2 = (h - n_z z)^2 on the
- * cone through it. */
+/* Where the line from x to y first goes through segment k of the wall: its share in [0, 1], or 2 if
+ * it does not. In the meridian plane the segment is n.(rho, z) = h, so rho^2 n_r^2 = (h - n_z z)^2
+ * on the cone through it. */
 TL_FN double tl_wall_crossing(const tl_revolved *wall, uint32_t k, talus_dvec3 x, talus_dvec3 y) {
   const tl_wall_segment g = tl_wall_segment_at(wall, k, tl_meridian_of(0, 0));
   const talus_dvec3 d = tl_dsub(y, x);
@@ -320,7 +322,7 @@ TL_FN double tl_wall_crossing(const tl_revolved *wall, uint32_t k, talus_dvec3 x
   return first;
 }
 
-/* The same of the whole wall. */
+/* The same for the whole wall. */
 TL_FN double tl_revolved_crossing(const tl_revolved *wall, talus_dvec3 x, talus_dvec3 y) {
   double first = 2;
   for (uint32_t k = 0; k + 1 < wall->count; ++k) {
@@ -330,8 +332,9 @@ TL_FN double tl_revolved_crossing(const tl_revolved *wall, talus_dvec3 x, talus_
   return first;
 }
 
-/* All that a centre at x (in the wall's frame, m) is near: no farther than `reach`, no deeper than
- * `behind`. Behind the wall the nearest segment counts, and those that go on behind it. */
+/* All places of the wall near a centre at x (in the wall's frame, m): no farther than `reach`, no
+ * deeper than `behind`. Behind the wall the nearest segment counts, and those that continue behind
+ * it. */
 TL_FN void tl_revolved_places(const tl_revolved *wall, talus_dvec3 x, double reach, double behind,
                               tl_wall_places *list) {
   const tl_wall_view v = tl_wall_view_of(x, reach);

@@ -34,10 +34,11 @@ TL_FN double tl_wall_edge_rho(const tl_wall_edge *e, double u) {
   return square > 0 ? sqrt(square) : 0;
 }
 
-#define TL_EDGE_END 1e-9 /* of its length: what is nearer to an end is the end */
+#define TL_EDGE_END 1e-9 /* share of its length: a place nearer to an end is the end */
 
-/* Where n_r rho + n_z z is least within the edge, n_r > 0 (it is convex there): 0 < u < 1, or -1
- * where an end has it. With w = a u + b and D = a c - b^2: w / rho = -k, k = n_z way_z / n_r. */
+/* The place within the edge where n_r rho + n_z z is least, n_r > 0 (the function is convex there):
+ * 0 < u < 1, or -1 if it is at an end. With w = a u + b and D = a c - b^2: w / rho = -k, k = n_z
+ * way_z / n_r. */
 TL_FN double tl_wall_edge_over_cone(const tl_wall_edge *e, tl_meridian n) {
   const double k = n.z * e->way.z / n.r, under = e->a - k * k, d = e->a * e->c - e->b * e->b;
   if (!(under > 1e-14 * e->a) || !(d > 0))
@@ -70,8 +71,8 @@ TL_FN double tl_wall_edge_root(const tl_wall_edge *e, tl_meridian circle, double
 TL_FN int tl_wall_edge_past_circle(const tl_wall_edge *e, tl_meridian circle, double u[2]) {
   const double d = e->a * e->c - e->b * e->b, length2 = e->a + e->way.z * e->way.z;
   const double least = e->a > 0 ? -e->b / e->a : 0;
-  /* Where the slope rises: all along, or before and behind the middle part. An edge through the
-   * axis has a middle part of no length, in which the slope jumps. */
+  /* The slope rises everywhere, or before and behind the middle part. An edge through the axis has
+   * a middle part of length 0, at which the slope jumps. */
   double half = -1;
   if (e->a > 0 && d > 0) {
     const double rho = tl_cbrt_d(circle.r * d / length2), inner = rho * rho - d / e->a;
@@ -93,7 +94,7 @@ TL_FN int tl_wall_edge_past_circle(const tl_wall_edge *e, tl_meridian circle, do
   return n;
 }
 
-/* Whether the direction n (in the meridian plane) looks from corner j to where the wall is not:
+/* Whether the direction n (in the meridian plane) points from corner j to the outside of the wall:
  * beyond both its neighbours. */
 TL_FN bool tl_wall_corner_shows(const tl_revolved *wall, uint32_t j, tl_meridian n) {
   uint32_t next[2];

@@ -58,7 +58,7 @@ TL_FN tl_wrench tl_roll_wrench(tl_ccp_wrench p) {
   return r;
 }
 
-/* v, cut to the length `most`. */
+/* v, shortened to the length `most` if it is longer. */
 TL_FN talus_vec3 tl_roll_cut(talus_vec3 v, talus_real length, talus_real most) {
   return length > most ? tl_scale(v, most / length) : v;
 }

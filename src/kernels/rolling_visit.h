@@ -4,7 +4,7 @@
  * No include guard: it is included once for each NUMBER. A branch that depends on ANY lane only
  * leaves out what would change no lane, so that lanes give the bits of the scalar code. */
 #ifndef NUMBER
-/* Looked at alone (an editor, the compile check): the variant with a real. */
+/* If an editor or the compile check opens this file alone: the variant with a real. */
 #include "kernels/rolling.h"
 #else
 
@@ -31,8 +31,7 @@ TL_FN NUMBER VISIT(wrench_clamp)(NUMBER x, NUMBER most) {
   return SELECT(x > most, most, SELECT(x < -most, -most, x));
 }
 
-/* One part of the sums of VISIT(wrench_height): its share of weight and top, where it is too long
- * for p. */
+/* Adds one part to the sums of VISIT(wrench_height), if it is too long for p. */
 TL_FN void VISIT(wrench_lean)(NUMBER p, NUMBER y, NUMBER c, NUMBER lean, TRUTH is_there,
                               NUMBER *weight, NUMBER *top) {
   const NUMBER zero = {0};

@@ -47,7 +47,7 @@ TL_BIG_FN talus_dvec3 tl_superellipsoid_support(const double size[5], talus_dvec
 #define TL_SPOT_WIDE 0.02 /* relative: narrower spots are points */
 #define TL_SPOT_NEAR 0.1  /* rad: how near to the middle of a side the direction must be */
 
-/* Half width of the flat spot of an exponent n, relative; 0 where it is not worth having. */
+/* Half width of the flat spot for an exponent n, relative; 0 if it is too narrow to count. */
 TL_FN double tl_spot_width(double n) {
   const double width = n > 2 ? tl_pow_d(TL_SPOT_FLAT * n, 1 / n) : 0;
   return width > TL_SPOT_WIDE ? width : 0;
@@ -72,7 +72,8 @@ TL_FN void tl_spot_corners(int along, bool positive, const double at[3], tl_patc
   }
 }
 
-/* What the body shows along d (own axes) where it is flat; patch holds its farthest point. */
+/* The flat patch of the body along d (own axes), if there is one; patch holds its farthest
+ * point. */
 TL_BIG_FN void tl_superellipsoid_patch(const double size[5], talus_dvec3 d, tl_patch *patch) {
   const double n1 = size[3], n2 = size[4], along = tl_spot_width(n1), round = tl_spot_width(n2);
   const double flat = sqrt(d.x * d.x + d.y * d.y);

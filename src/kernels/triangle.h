@@ -16,7 +16,7 @@
 
 #include "kernels/vec3.h"
 
-/* Of the diameter of the pair: how far a distance may be off in double. */
+/* Largest error of a distance in double, relative to the diameter of the pair. */
 #define TL_TRIANGLE_ERROR (8 * DBL_EPSILON)
 
 #define NUMBER             double
@@ -37,7 +37,7 @@ typedef struct tl_triangle_corners {
   talus_dvec3 p[3];
 } tl_triangle_corners;
 
-/* Who is nearest to whom: 0 to 2: that vertex of a, and the face of b; 3 to 5: the face of a and
+/* Which parts are nearest: 0 to 2: that vertex of a, and the face of b; 3 to 5: the face of a and
  * that vertex of b; 6 + 3 i + j: edge i of a and edge j of b (edge i: from vertex i to the next);
  * 15 to 17: that edge of a goes through b; 18 to 20: that edge of b through a. */
 typedef int tl_triangle_feature;
@@ -126,8 +126,8 @@ TL_FN double tl_triangle_extent(const tl_triangle_corners *a, const tl_triangle_
   return 2 * sqrt(most);
 }
 
-/* No place of a is nearer to one of b than this: the gap of their shadows on the line along n,
- * which points from a to b, less what rounding may have added. Below 0: says nothing. */
+/* A lower bound of the distance: the gap of the shadows of a and b on the line along n, which
+ * points from a to b, less what rounding may have added. Below 0 it says nothing. */
 TL_FN double tl_triangle_bound(const tl_triangle_corners *a, const tl_triangle_corners *b,
                                talus_dvec3 n, double extent) {
   const double length = tl_dlength(n);
@@ -145,7 +145,7 @@ typedef enum tl_triangle_verdict {
   TL_TRIANGLE_PROVEN /* the distance of the two places is right to `tolerance`, proven */
 } tl_triangle_verdict;
 
-#define TL_TRIANGLE_LOOKS 6 /* pairs of projections before comparison is asked */
+#define TL_TRIANGLE_LOOKS 6 /* pairs of projections before comparison decides */
 
 /* Projects from one triangle to the other and back (von Neumann 1949; each projection is exact),
  * from the centres, until the proof and the guess agree. */

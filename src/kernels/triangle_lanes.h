@@ -12,7 +12,7 @@
  * Nothing is fused and nothing branches, so that every variant of one precision gives the same
  * bits. */
 #ifndef NUMBER
-/* Looked at alone (an editor, the compile check): the variant with a double. */
+/* If an editor or the compile check opens this file alone: the variant with a double. */
 #include "kernels/triangle.h"
 #else
 
@@ -76,8 +76,9 @@ TL_FN NUMBER TRI(clamp)(NUMBER x) {
   return SELECT(low < one, low, one);
 }
 
-/* The normal loses all digits along a needle: what it has along the longest side, which must be
- * nothing, is taken off, and then heights above the plane are right to rounding of the length. */
+/* For a needle the cross product has no digits left along the needle. Its part along the longest
+ * side must be 0 and is subtracted; then heights above the plane are right to rounding of the
+ * length. */
 TL_FN TRI(face) TRI(face_of)(TRI(vec) a, TRI(vec) b, TRI(vec) c) {
   TRI(face) f;
   f.corner[0] = a, f.corner[1] = b, f.corner[2] = c;
@@ -87,7 +88,7 @@ TL_FN TRI(face) TRI(face_of)(TRI(vec) a, TRI(vec) b, TRI(vec) c) {
     length[k] = TRI(dot)(f.side[k], f.side[k]);
     f.per[k] = TRI(inverse)(length[k]);
   }
-  /* Of the two shorter sides, which are less alike. */
+  /* The product of the two shorter sides: their directions differ most. */
   const TRUTH first = (length[0] >= length[1]) & (length[0] >= length[2]);
   const TRUTH second = length[1] >= length[2];
   const TRI(vec) u = TRI(select)(first, f.side[0], TRI(select)(second, f.side[1], f.side[2]));
@@ -116,7 +117,7 @@ TL_FN NUMBER TRI(height)(const TRI(face) * f, TRI(vec) p) {
   return TRI(dot)(f->normal, TRI(minus)(p, f->corner[0]));
 }
 
-/* Keeps what is nearer. */
+/* Replaces *best where the test holds and the distance is less. */
 TL_FN void TRI(keep)(TRI(near) * best, TRUTH test, NUMBER square, TRI(vec) on_a, TRI(vec) on_b,
                      double feature) {
   const TRUTH nearer = test & (square < best->square);

@@ -8,8 +8,8 @@
 
 #include "kernels/collide.h"
 
-/* An end of its axis, which goes on from there; what is at the end is a ball (capsule) or a disc
- * (cylinder). */
+/* One end of a capsule or a cylinder and the axis that begins there; at the end is a ball (capsule)
+ * or a disc (cylinder). */
 typedef struct tl_tube {
   talus_dvec3 at, axis; /* axis: unit, from `at` to the other end */
   double length;        /* m, of the axis */
@@ -17,12 +17,13 @@ typedef struct tl_tube {
   bool ball;
 } tl_tube;
 
-/* v without what is along the unit vector a. */
+/* v without its part along the unit vector a. */
 TL_FN talus_dvec3 tl_dacross(talus_dvec3 v, talus_dvec3 a) {
   return tl_dsub(v, tl_dscale(a, tl_ddot(v, a)));
 }
 
-/* Of the end from the plane through `on` with the unit normal m, on whose front it is. */
+/* The distance of the end from the plane through `on` with the unit normal m; the end is in front
+ * of it. */
 TL_FN double tl_tube_end_to_plane(const tl_tube *t, talus_dvec3 on, talus_dvec3 m) {
   const double above = tl_ddot(tl_dsub(t->at, on), m);
   return above - (t->ball ? t->radius : t->radius * tl_dlength(tl_dacross(m, t->axis)));
@@ -50,7 +51,8 @@ TL_FN double tl_circle_least(talus_dvec3 c, talus_dvec3 p, talus_dvec3 q) {
   return least;
 }
 
-/* Of the end of t from s. To a disc s has no ends, which makes it no farther than it is. */
+/* The distance of the end of t from s. If that end is a disc, s counts as endless, which can only
+ * make the distance less. */
 TL_FN double tl_tube_end_to_side(const tl_tube *t, const tl_tube *s) {
   const talus_dvec3 d = tl_dsub(t->at, s->at), c = tl_dacross(d, s->axis);
   const double away = tl_dlength(c), along = tl_ddot(d, s->axis);
@@ -63,7 +65,7 @@ TL_FN double tl_tube_end_to_side(const tl_tube *t, const tl_tube *s) {
   }
   talus_dvec3 p = tl_dacross(tl_dscale(c, -1), t->axis);
   const double flat = tl_dlength(p);
-  if (!(flat > 1e-9 * away)) /* the disc looks at the line */
+  if (!(flat > 1e-9 * away)) /* the disc faces the line */
     return away - s->radius;
   p = tl_dscale(p, t->radius / flat);
   const talus_dvec3 q = tl_dcross(t->axis, p);
@@ -74,7 +76,7 @@ TL_FN double tl_tube_within(const tl_tube *t, double s) {
   return s < 0 ? 0 : s > t->length ? t->length : s;
 }
 
-/* Of two sides, as the segments of their axes are. */
+/* The distance of two sides, from that of the segments of their axes. */
 TL_FN double tl_tube_side_to_side(const tl_tube *t, const tl_tube *s) {
   const talus_dvec3 d = tl_dsub(s->at, t->at);
   const double c = tl_ddot(t->axis, s->axis), det = 1 - c * c;

@@ -2,13 +2,16 @@
 
 #include "kernels/advance.h"
 #include "kernels/convex.h"
+#include "narrow/advance_parts.h"
 #include "narrow/clump.h"
 #include "narrow/posed_pairs.h"
+#include "shape/facets.h"
 
 #include <float.h>
 #include <math.h>
 
-#define TRIES 8 /* lengths of an interval that are tried before the next look */
+#define TRIES  8  /* lengths of an interval that are tried before the next look */
+#define CHASES 64 /* times that parts are followed again after a pair has touched */
 
 /* How the motion of a pair is bounded. */
 typedef enum bound {
@@ -27,10 +30,14 @@ typedef struct job {
   talus_dvec3 pull;        /* m/s2: acceleration of b from a */
 } job;
 
+/* What a plane turns with. */
+typedef enum holder { STILL, WITH_A, WITH_B } holder;
+
 /* A plane between the bodies, at the time of the look. */
 typedef struct plane {
   talus_dvec3 normal; /* unit, from a to b */
-  double behind;      /* m along the normal, from the begin of a: surface of the wall b */
+  double behind;      /* m along the normal, from the begin of a: surface of the wall */
+  holder with;
 } plane;
 
 /* What is seen at one moment. */
@@ -62,11 +69,14 @@ static bool is_convex(const tl_shape *shape) {
   return !tl_kind_is_wall(shape->kind) && shape->kind != TALUS_CLUMP && shape->kind != TALUS_MESH;
 }
 
+/* A flat wall meets a mesh as it would meet the hull of it. */
 static bound bound_of(const tl_advance *pair) {
   const tl_shape *a = pair->a.shape, *b = pair->b.shape;
   const bool wall_a = is_flat_wall(&pair->a), wall_b = is_flat_wall(&pair->b);
   if ((is_of_spheres(a) || wall_a) && (is_of_spheres(b) || wall_b))
     return BY_SPHERES;
+  if ((a->kind == TALUS_MESH && wall_b) || (b->kind == TALUS_MESH && wall_a))
+    return BY_SUPPORT;
   return (is_convex(a) || wall_a) && (is_convex(b) || wall_b) ? BY_SUPPORT : BY_SPEED;
 }
 
@@ -144,6 +154,20 @@ static double sphere_time(const view *v, const tl_point *p, talus_dvec3 n) {
   return tl_advance_from_one((double)p->gap - j->floor, rate, bend);
 }
 
+/* Each wall once: all of its points have its normal. */
+static void take_plane(view *v, talus_dvec3 n, double middle, double gap) {
+  const bool is_b = tl_kind_is_wall(v->job->pair->b.shape->kind);
+  const double behind = is_b ? middle + 0.5 * gap : middle - 0.5 * gap;
+  for (int i = 0; i < v->count; ++i)
+    if (tl_ddot(v->planes[i].normal, n) > 1 - 1e-15) {
+      v->planes[i].behind =
+          is_b ? fmin(v->planes[i].behind, behind) : fmax(v->planes[i].behind, behind);
+      return;
+    }
+  if (v->count < TL_NARROW_MAX_POINTS)
+    v->planes[v->count++] = (plane){.normal = n, .behind = behind};
+}
+
 static void take_points(view *v, const tl_point *points, int count) {
   for (int i = 0; i < count; ++i) {
     const tl_point *p = &points[i];
@@ -153,8 +177,8 @@ static void take_points(view *v, const tl_point *points, int count) {
       v->gap = gap, v->normal = n;
     if (v->job->bound == BY_SPHERES)
       v->safe = fmin(v->safe, sphere_time(v, p, n));
-    if (v->job->bound == BY_SUPPORT && v->count < TL_NARROW_MAX_POINTS)
-      v->planes[v->count++] = (plane){n, tl_ddot(n, tl_dadd(v->origin, p->point)) + 0.5 * gap};
+    if (v->job->bound == BY_SUPPORT)
+      take_plane(v, n, tl_ddot(n, tl_dadd(v->origin, p->point)), gap);
   }
 }
 
@@ -203,32 +227,61 @@ static void look(const job *j, double t, double margin, view *v) {
 static double farthest(const tl_mover *m, double t, talus_dvec3 n) {
   const tl_posed p = pose_at(m, t);
   tl_convex c;
+  if (m->shape->kind == TALUS_MESH) {
+    const tl_frame frame = tl_frame_from_quat(p.rotation);
+    const talus_dvec3 local = tl_frame_to_local(&frame, n);
+    double range[2];
+    tl_facets_range(m->shape->facets, (double[3]){local.x, local.y, local.z}, range);
+    return tl_ddot(n, p.position) + range[1] * (double)m->scale;
+  }
   tl_posed_convex(&p, &c);
   return tl_ddot(n, tl_convex_support(&c, n)) + c.rounding;
+}
+
+/* The normal of a plane at the time t. */
+static talus_dvec3 normal_at(const view *v, const plane *p, double t) {
+  const tl_advance *pair = v->job->pair;
+  if (p->with == STILL || t == v->t)
+    return p->normal;
+  const talus_dvec3 spin = p->with == WITH_A ? pair->a.path.spin : pair->b.path.spin;
+  return tl_dquat_rotate(tl_dquat_turn(spin, t - v->t), p->normal);
 }
 
 /* Between the bodies along the plane's normal, at the time t. */
 static double separation(const view *v, const plane *p, double t) {
   const tl_advance *pair = v->job->pair;
-  const talus_dvec3 back = tl_dscale(p->normal, -1);
+  const talus_dvec3 n = normal_at(v, p, t), back = tl_dscale(n, -1);
   const bool wall_a = tl_kind_is_wall(pair->a.shape->kind);
   const bool wall_b = tl_kind_is_wall(pair->b.shape->kind);
   if (!wall_a && !wall_b)
-    return -farthest(&pair->b, t, back) - farthest(&pair->a, t, p->normal);
+    return -farthest(&pair->b, t, back) - farthest(&pair->a, t, n);
   const tl_path *wall = wall_b ? &pair->b.path : &pair->a.path;
   const talus_dvec3 moved = tl_dsub(tl_path_position(wall, t), tl_path_position(wall, v->t));
-  const double behind = p->behind + tl_ddot(p->normal, moved);
-  return wall_b ? behind - farthest(&pair->a, t, p->normal) : -farthest(&pair->b, t, back) - behind;
+  const double behind = p->behind + tl_ddot(n, moved);
+  return wall_b ? behind - farthest(&pair->a, t, n) : -farthest(&pair->b, t, back) - behind;
+}
+
+/* Of a plane: how much the rate of the separation along its normal can change within `length`. */
+static double bend_of(const view *v, const plane *p, double length) {
+  const job *j = v->job;
+  const tl_advance *pair = j->pair;
+  if (p->with == STILL)
+    return bend_along(j, p->normal);
+  const double pull = tl_dlength(j->pull), rate = tl_dlength(closing_at(j, v->t)) + length * pull;
+  const talus_dvec3 a = pair->a.path.spin, b = pair->b.path.spin;
+  return p->with == WITH_A
+             ? tl_advance_bend_with(a, b, radius_of(&pair->b), v->b.position, rate, pull, length)
+             : tl_advance_bend_with(b, a, radius_of(&pair->a), v->b.position, rate, pull, length);
 }
 
 /* How long a plane is proven to part the bodies, at most `length`. */
 static double plane_time(const view *v, const plane *p, double length) {
-  const double floor = v->job->floor, bend = bend_along(v->job, p->normal);
+  const double floor = v->job->floor;
   const double room = separation(v, p, v->t) - floor;
   double best = 0;
-  for (int i = 0; i < TRIES && best < length; ++i) {
-    const double t =
-        tl_advance_from_two(room, separation(v, p, v->t + length) - floor, bend, length);
+  for (int i = 0; i < TRIES && best < length && room >= 0; ++i) {
+    const double t = tl_advance_from_two(room, separation(v, p, v->t + length) - floor,
+                                         bend_of(v, p, length), length);
     best = fmax(best, t);
     if (t >= 0.25 * length) /* a shorter interval would hardly be better */
       break;
@@ -237,14 +290,25 @@ static double plane_time(const view *v, const plane *p, double length) {
   return best;
 }
 
+/* Where a face turns, a plane that turns with it parts the bodies for longer than one that does
+ * not. */
+static double turning_time(const view *v, double length) {
+  const plane still = {.normal = v->normal};
+  double best = plane_time(v, &still, length);
+  for (int with = WITH_A; with <= WITH_B && best < length; ++with) {
+    const plane p = {.normal = v->normal, .with = (holder)with};
+    if (turns(with == WITH_A ? &v->job->pair->a : &v->job->pair->b))
+      best = fmax(best, plane_time(v, &p, length));
+  }
+  return best;
+}
+
 static double support_time(view *v, double length) {
   const tl_advance *pair = v->job->pair;
   const bool has_wall =
       tl_kind_is_wall(pair->a.shape->kind) || tl_kind_is_wall(pair->b.shape->kind);
-  if (!has_wall) { /* one plane is enough */
-    const plane p = {.normal = v->normal};
-    return plane_time(v, &p, length);
-  }
+  if (!has_wall) /* one plane is enough */
+    return turning_time(v, length);
   for (int i = 0; i < v->count && length > 0; ++i)
     length = plane_time(v, &v->planes[i], length);
   return length;
@@ -268,6 +332,40 @@ static bool is_supported(const tl_advance *pair) {
   return tl_narrow_capacity(pair->a.shape->kind, pair->b.shape->kind) > 0;
 }
 
+/* By surfaces alone, from r->time on: whether they stay apart to the end. */
+static bool follow_parts(const tl_advance *pair, tl_advanced *r) {
+  const tl_parts_advanced p = tl_advance_parts(pair, r->time);
+  r->looks += p.looks;
+  r->time = p.time;
+  if (p.least < r->least)
+    r->least = p.least, r->least_at = p.least_at;
+  if (pair->floor >= 0) {
+    r->gap = fmax(p.least, 0);
+    r->is_lost = p.is_lost;
+  }
+  return p.is_clear;
+}
+
+/* One look, and as far as it reaches; true: that is the end. */
+static bool go_on(const tl_advance *pair, const job *j, tl_advanced *r, double *gap) {
+  const double left = pair->h - r->time;
+  view v;
+  look(j, r->time, pair->floor + motion_from(j, r->time, left), &v);
+  r->gap = *gap = v.gap;
+  if (v.gap < r->least)
+    r->least = v.gap, r->least_at = r->time;
+  if (v.gap < pair->floor)
+    return true;
+  const double length = time_from(&v, left);
+  if (!pair->goes_on && length < left && motion_from(j, r->time, length) < pair->fine) {
+    r->is_clear = motion_from(j, r->time, left) < 2 * pair->fine;
+    return true;
+  }
+  /* By at least the last bit of the time. */
+  r->time = length >= left ? pair->h : fmax(r->time + length, nextafter(r->time, DBL_MAX));
+  return false;
+}
+
 tl_advanced tl_advance_pair(const tl_advance *pair) {
   tl_advanced r = {.least = DBL_MAX};
   if (!is_supported(pair) || !(pair->h > 0)) {
@@ -275,26 +373,21 @@ tl_advanced tl_advance_pair(const tl_advance *pair) {
     return r;
   }
   const job j = job_of(pair);
-  view v;
+  const bool has_parts = tl_advance_has_parts(pair);
+  double gap = DBL_MAX; /* at the look before */
+  int chases = 0;
   while (r.time < pair->h) {
-    const double left = pair->h - r.time;
-    if (r.looks++ == TL_ADVANCE_MOST) {
+    if (has_parts && gap > 4 * pair->fine && chases++ < CHASES) {
+      r.is_clear = follow_parts(pair, &r);
+      if (r.is_clear || pair->floor >= 0)
+        return r;
+    }
+    if (r.looks++ >= TL_ADVANCE_MOST) {
       r.is_lost = true;
       return r;
     }
-    look(&j, r.time, pair->floor + motion_from(&j, r.time, left), &v);
-    r.gap = v.gap;
-    if (v.gap < r.least)
-      r.least = v.gap, r.least_at = r.time;
-    if (v.gap < pair->floor)
+    if (go_on(pair, &j, &r, &gap))
       return r;
-    const double length = time_from(&v, left);
-    if (!pair->goes_on && length < left && motion_from(&j, r.time, length) < pair->fine) {
-      r.is_clear = motion_from(&j, r.time, left) < 2 * pair->fine;
-      return r;
-    }
-    /* By at least the last bit of the time. */
-    r.time = length >= left ? pair->h : fmax(r.time + length, nextafter(r.time, DBL_MAX));
   }
   r.is_clear = true;
   return r;
@@ -303,10 +396,66 @@ tl_advanced tl_advance_pair(const tl_advance *pair) {
 double tl_advance_gap(const tl_advance *pair, double t, double margin) {
   if (!is_supported(pair))
     return DBL_MAX;
+  if (margin > 0 && tl_advance_has_parts(pair)) {
+    const double apart = tl_advance_parts_gap(pair, t, margin);
+    if (apart > 0)
+      return apart;
+  }
   const job j = job_of(pair);
   view v;
   look(&j, t, margin, &v);
   return v.gap;
+}
+
+/* Keeps the nearest. */
+static int keep_nearest(tl_point *list, int count, int most, const tl_point *p) {
+  if (count < most) {
+    list[count] = *p;
+    return count + 1;
+  }
+  int worst = 0;
+  for (int i = 1; i < count; ++i)
+    if (list[i].gap > list[worst].gap)
+      worst = i;
+  if (p->gap < list[worst].gap)
+    list[worst] = *p;
+  return count;
+}
+
+int tl_advance_points(const tl_advance *pair, double t, double margin, tl_point *out, int most) {
+  tl_posed a = pose_at(&pair->a, t), b = pose_at(&pair->b, t);
+  const talus_real near = TL_R(fmax(margin, 0));
+  int kept = 0;
+  b.position = tl_dsub(b.position, a.position);
+  a.position = tl_dvec3(0, 0, 0);
+  if (!tl_has_clump(a.shape->kind, b.shape->kind)) {
+    tl_point points[TL_NARROW_MAX_POINTS];
+    const int count = tl_narrow_pair(&a, &b, near, points);
+    for (int i = 0; i < count; ++i)
+      kept = keep_nearest(out, kept, most, &points[i]);
+    tl_sort_by_features(out, kept);
+    return kept;
+  }
+  const bool is_swapped = tl_narrow_swapped(a.shape->kind, b.shape->kind);
+  tl_posed first = is_swapped ? b : a, second = is_swapped ? a : b;
+  first.position = tl_dvec3(0, 0, 0);
+  second.position = is_swapped ? tl_dscale(b.position, -1) : b.position;
+  tl_clump_pair_job clumps;
+  tl_clump_pair_begin(&first, &second, near, &clumps);
+  for (uint32_t i = 0; i < clumps.a.parts; ++i)
+    for (uint32_t k = 0; k < clumps.b.parts; ++k) {
+      tl_point points[TL_NARROW_MAX_POINTS];
+      const int count = tl_clump_find(&clumps, i, k, points);
+      if (is_swapped)
+        tl_narrow_swap(points, count);
+      for (int n = 0; n < count; ++n) {
+        if (is_swapped)
+          points[n].point = tl_dadd(points[n].point, b.position);
+        kept = keep_nearest(out, kept, most, &points[n]);
+      }
+    }
+  tl_sort_by_features(out, kept);
+  return kept;
 }
 
 double tl_advance_motion(const tl_advance *pair, double t) {

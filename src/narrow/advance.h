@@ -42,6 +42,10 @@ tl_advanced tl_advance_pair(const tl_advance *pair);
 /* The gap at a moment, m, where it is at most `margin`; DBL_MAX: it is not. */
 double tl_advance_gap(const tl_advance *pair, double t, double margin);
 
+/* Points of the pair at a moment with gaps up to `margin`, the nearest `most` of them by features,
+ * from where body a is then. */
+int tl_advance_points(const tl_advance *pair, double t, double margin, tl_point *out, int most);
+
 /* How far surfaces can come closer within t from the begin, whatever their directions, m. */
 double tl_advance_motion(const tl_advance *pair, double t);
 

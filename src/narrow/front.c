@@ -15,6 +15,8 @@ typedef struct node_pair {
 
 typedef struct level {
   const tl_fronts *fronts;
+  const tl_triangle_loops *loops;
+  tl_children_view *views; /* two for each pair: a as b sees it, b as a sees it */
   node_pair *list;
   uint64_t *mask;   /* which pairs of children are near: bit 8 i + j */
   uint64_t *offset; /* of them in the next list */
@@ -22,71 +24,71 @@ typedef struct level {
   node_pair *next;
 } level;
 
-static uint32_t children_of(const tl_tree *tree, uint32_t ref, uint32_t child[TL_TREE_WIDE]) {
-  uint32_t node = 0, count = 0;
-  if (ref != TL_NONE) {
-    const tl_tree_node *n = &tree->node[ref >> 3];
-    if (n->count[ref & 7u] > 0) {
-      child[0] = ref;
-      return 1;
-    }
-    node = n->first[ref & 7u];
-  }
-  const tl_tree_node *n = &tree->node[node];
-  for (uint32_t k = 0; k < TL_TREE_WIDE; ++k)
-    if (!(n->lo[0][k] > n->hi[0][k]))
-      child[count++] = node << 3 | k;
-  return count;
-}
-
 static bool is_leaf(const tl_tree *tree, uint32_t ref) {
   return ref != TL_NONE && tree->node[ref >> 3].count[ref & 7u] > 0;
 }
 
+/* The node whose children are next, and which of them (empty ones meet nothing): those of the node
+ * below, or a leaf itself. */
+static uint32_t below(const tl_tree *tree, uint32_t ref, unsigned *slots) {
+  *slots = 0xff;
+  if (ref == TL_NONE)
+    return 0;
+  if (!is_leaf(tree, ref))
+    return tree->node[ref >> 3].first[ref & 7u];
+  *slots = 1u << (ref & 7u);
+  return ref >> 3;
+}
+
+/* What floats may be off by, of the largest number there is: ten roundings each are far less. */
+#define FLOAT_SLACK 4e-6
+
+static tl_children_view view_of(const tl_mesh_move *move, double extent, double reach) {
+  tl_children_view v;
+  for (int i = 0; i < 3; ++i) {
+    double most = fabs(move->offset[i]) + reach;
+    for (int k = 0; k < 3; ++k) {
+      v.m[i][k] = (float)move->m[i][k];
+      most += fabs(move->m[i][k]) * extent;
+    }
+    v.offset[i] = (float)move->offset[i];
+    v.more[i] = (float)(reach + FLOAT_SLACK * most);
+  }
+  return v;
+}
+
 /* Children of both, each beside the other's frame: near where neither frame has a gap. */
-static uint64_t near_children(const tl_mesh_pair *pair, const node_pair *here) {
+static uint64_t near_children(const level *l, const node_pair *here) {
+  const tl_mesh_pair *pair = &l->fronts->pairs[here->pair];
   const tl_tree *tree_a = &pair->a.f->tree, *tree_b = &pair->b.f->tree;
-  uint32_t a[TL_TREE_WIDE], b[TL_TREE_WIDE];
-  tl_tree_box seen_a[TL_TREE_WIDE], seen_b[TL_TREE_WIDE];
-  uint64_t mask = 0;
+  unsigned slots_a, slots_b;
+  const uint32_t a = below(tree_a, here->a, &slots_a), b = below(tree_b, here->b, &slots_b);
   if (is_leaf(tree_a, here->a) && is_leaf(tree_b, here->b))
-    return 1;
-  const uint32_t count_a = children_of(tree_a, here->a, a);
-  const uint32_t count_b = children_of(tree_b, here->b, b);
-  const double reach = tl_mesh_pair_reach(pair);
-  const double back = reach * pair->b.scale / pair->a.scale;
-  for (uint32_t i = 0; i < count_a; ++i)
-    seen_a[i] = tl_mesh_moved_box(&pair->a_to_b, &tree_a->node[a[i] >> 3], a[i] & 7u, reach);
-  for (uint32_t j = 0; j < count_b; ++j)
-    seen_b[j] = tl_mesh_moved_box(&pair->b_to_a, &tree_b->node[b[j] >> 3], b[j] & 7u, back);
-  for (uint32_t i = 0; i < count_a; ++i)
-    for (uint32_t j = 0; j < count_b; ++j)
-      if (tl_tree_meets(&tree_b->node[b[j] >> 3], b[j] & 7u, &seen_a[i]) &&
-          tl_tree_meets(&tree_a->node[a[i] >> 3], a[i] & 7u, &seen_b[j]))
-        mask |= UINT64_C(1) << (8 * i + j);
-  return mask;
+    return UINT64_C(1) << (8 * (here->a & 7u) + (here->b & 7u));
+  return l->loops->near_children(&tree_a->node[a], slots_a, &l->views[2 * here->pair],
+                                 &tree_b->node[b], slots_b, &l->views[2 * here->pair + 1]);
 }
 
 static void test_children(void *context, size_t begin, size_t end) {
   const level *l = context;
   for (size_t i = begin; i < end && !tl_cancel_look(l->fronts->cancel); ++i) {
-    l->mask[i] = near_children(&l->fronts->pairs[l->list[i].pair], &l->list[i]);
+    l->mask[i] = near_children(l, &l->list[i]);
     l->offset[i] = (uint64_t)__builtin_popcountll(l->mask[i]);
   }
 }
 
 static void write_children(void *context, size_t begin, size_t end) {
   const level *l = context;
-  uint32_t a[TL_TREE_WIDE], b[TL_TREE_WIDE];
+  unsigned slots;
   for (size_t i = begin; i < end; ++i) {
     const node_pair here = l->list[i];
     const tl_mesh_pair *pair = &l->fronts->pairs[here.pair];
     node_pair *next = l->next + l->offset[i];
-    children_of(&pair->a.f->tree, here.a, a);
-    children_of(&pair->b.f->tree, here.b, b);
+    const uint32_t a = below(&pair->a.f->tree, here.a, &slots) << 3;
+    const uint32_t b = below(&pair->b.f->tree, here.b, &slots) << 3;
     for (uint64_t left = l->mask[i]; left; left &= left - 1) {
-      const int bit = __builtin_ctzll(left);
-      *next++ = (node_pair){here.pair, a[bit >> 3], b[bit & 7]};
+      const uint32_t bit = (uint32_t)__builtin_ctzll(left);
+      *next++ = (node_pair){here.pair, a | bit >> 3, b | (bit & 7u)};
     }
   }
 }
@@ -110,9 +112,15 @@ static talus_status find_leaves(level *l) {
   const tl_fronts *f = l->fronts;
   int levels = 0;
   TL_TAKE(f->arena, f->count, &l->list);
+  TL_TAKE(f->arena, 2 * f->count, &l->views);
   l->count = f->count;
+  l->loops = tl_triangle_loops_now();
   for (size_t i = 0; i < f->count; ++i) {
     const int a = f->pairs[i].a.f->tree.levels, b = f->pairs[i].b.f->tree.levels;
+    const tl_mesh_pair *pair = &f->pairs[i];
+    const double reach = tl_mesh_pair_reach(pair), back = reach * pair->b.scale / pair->a.scale;
+    l->views[2 * i] = view_of(&pair->a_to_b, pair->a.f->far, reach);
+    l->views[2 * i + 1] = view_of(&pair->b_to_a, pair->b.f->far, back);
     l->list[i] = (node_pair){(uint32_t)i, TL_NONE, TL_NONE};
     levels = levels > a ? levels : a;
     levels = levels > b ? levels : b;
@@ -150,6 +158,7 @@ typedef struct packed {
   tl_triangle_near found[MOST];
   uint32_t which[MOST];
   size_t leaves, count;
+  uint32_t last_a, row_a; /* the leaf of a that was packed last, and where */
 } packed;
 
 static uint32_t leaf_of(const tl_tree *tree, uint32_t ref, uint32_t *count) {
@@ -158,18 +167,44 @@ static uint32_t leaf_of(const tl_tree *tree, uint32_t ref, uint32_t *count) {
   return n->first[ref & 7u];
 }
 
-static void pack(packed *p, const tl_mesh_pair *pair, const node_pair *leaf) {
+/* Whether a plane along a triangle of one leaf parts it from the other by more than the reach:
+ * boxes are much thicker than what is in them where they stand aslant. */
+static bool are_apart(const tl_triangle_corners *a, uint32_t count_a, const tl_triangle_corners *b,
+                      uint32_t count_b, double reach) {
+  const talus_dvec3 o = a->p[0], n = tl_dcross(tl_dsub(a->p[1], o), tl_dsub(a->p[2], o));
+  double a_lo = 0, a_hi = 0, b_lo = HUGE_VAL, b_hi = -HUGE_VAL;
+  for (uint32_t i = 0; i < count_a; ++i)
+    for (int k = 0; k < 3; ++k) {
+      const double h = tl_ddot(n, tl_dsub(a[i].p[k], o));
+      a_lo = h < a_lo ? h : a_lo, a_hi = h > a_hi ? h : a_hi;
+    }
+  for (uint32_t i = 0; i < count_b; ++i)
+    for (int k = 0; k < 3; ++k) {
+      const double h = tl_ddot(n, tl_dsub(b[i].p[k], o));
+      b_lo = h < b_lo ? h : b_lo, b_hi = h > b_hi ? h : b_hi;
+    }
+  const double gap = b_lo - a_hi > a_lo - b_hi ? b_lo - a_hi : a_lo - b_hi;
+  return gap > 0 && gap * gap > reach * reach * (1 + 1e-5) * tl_ddot(n, n);
+}
+
+static void pack(packed *p, const tl_mesh_pair *pair, const node_pair *leaf, double reach) {
   const uint32_t row = (uint32_t)p->leaves * TL_TREE_LEAF;
   uint32_t count_a, count_b;
   const uint32_t first_a = leaf_of(&pair->a.f->tree, leaf->a, &count_a);
   const uint32_t first_b = leaf_of(&pair->b.f->tree, leaf->b, &count_b);
-  for (uint32_t i = 0; i < count_a; ++i)
-    p->a[row + i] = tl_mesh_pair_first(pair, first_a + i);
+  if (p->leaves == 0 || p->last_a != leaf->a) { /* leaves of a come in runs */
+    p->last_a = leaf->a, p->row_a = row;
+    for (uint32_t i = 0; i < count_a; ++i)
+      p->a[row + i] = tl_mesh_pair_first(pair, first_a + i);
+  }
+  const uint32_t row_a = p->row_a;
   for (uint32_t j = 0; j < count_b; ++j)
     p->b[row + j] = tl_mesh_pair_second(pair, first_b + j);
-  for (uint32_t i = 0; i < count_a; ++i)
+  const bool apart = are_apart(p->a + row_a, count_a, p->b + row, count_b, reach) ||
+                     are_apart(p->b + row, count_b, p->a + row_a, count_a, reach);
+  for (uint32_t i = 0; i < count_a && !apart; ++i)
     for (uint32_t j = 0; j < count_b; ++j) {
-      p->pairs[p->count] = (tl_triangle_pair){row + i, row + j};
+      p->pairs[p->count] = (tl_triangle_pair){row_a + i, row + j};
       p->code[p->count++] = (uint16_t)(p->leaves << 4 | (TL_TREE_LEAF * i + j));
     }
   p->leaves++;
@@ -224,7 +259,7 @@ static void judge(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end && !tl_cancel_look(l->fronts->cancel); ++i) {
     const node_pair *leaf = &l->list[i];
     const tl_mesh_pair *pair = &l->fronts->pairs[leaf->pair];
-    pack(&p, pair, leaf);
+    pack(&p, pair, leaf, tl_mesh_pair_reach(pair));
     if (p.leaves == GRAIN || i + 1 == end || leaf[1].pair != leaf->pair)
       find_packed(&p, l->fronts, pair, l->verdict + (i + 1 - p.leaves));
   }

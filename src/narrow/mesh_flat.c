@@ -109,13 +109,13 @@ int tl_mesh_container(const tl_posed *a, const tl_posed *b, talus_real margin, t
   for (int wall = 0; wall < TL_CONTAINER_WALLS; ++wall) {
     if (tl_wall_is_open(&c, wall))
       continue;
-    const bool inside = tl_wall_has_inside(&c, wall);
-    const double towards = inside ? -tl_wall_side(wall) : tl_wall_side(wall);
-    const double s = inside ? tl_wall_depth(&c, wall) : -tl_wall_depth(&c, wall);
+    talus_dvec3 away;
+    double s;
+    tl_wall_touched_side(&c, &frame, wall, &away, &s);
     tl_wall here;
     here.contained = &c, here.frame = &frame, here.number = wall;
     job.wall = &here, job.feature = (uint32_t)wall;
-    count += run(&job, tl_dscale(tl_frame_axis(&frame, wall >> 1), towards), s, out + count);
+    count += run(&job, away, s, out + count);
   }
   tl_sort_by_features(out, count);
   return count;

@@ -92,10 +92,12 @@ static void search(walk_job *job) {
 typedef struct contour_job {
   const tl_mesh_pair *pair;
   tl_mesh_contour contour;
+  bool crosses;
 } contour_job;
 
 static void add_crossing(void *context, uint32_t a, uint32_t b) {
   contour_job *job = context;
+  job->crosses = true;
   tl_mesh_contour_add(job->pair, a, b, &job->contour);
 }
 
@@ -117,22 +119,35 @@ static void finish_deep(walk_job *job, contour_job *deep) {
   tl_mesh_contour_finish(pair, &deep->contour, &job->points);
 }
 
-int tl_mesh_mesh(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+/* Whether it was enough. */
+static bool look(const tl_posed *a, const tl_posed *b, talus_real margin, bool first, tl_point *out,
+                 int *count) {
   walk_job job;
   contour_job deep;
-  job.pair = tl_mesh_pair_make(a, b, margin);
+  job.pair = tl_mesh_pair_make(a, b, margin, first);
   job.is_deep = job.looks_deep = false, job.block = 0;
-  deep.pair = &job.pair;
+  deep.pair = &job.pair, deep.crosses = false;
   tl_mesh_points_start(&job.points, &job.pair), tl_mesh_points_start(&job.here, &job.pair);
   tl_mesh_contour_start(&deep.contour);
   search(&job);
   for (uint32_t t = 0; t < job.pair.a.f->triangles && !job.pair.thesis; ++t)
     tl_mesh_pair_crossings(&job.pair, true, t, add_crossing, &deep);
   tl_mesh_contour_close(&job.pair, &deep.contour);
+  const bool missed = tl_mesh_contour_is_missed(&job.pair, &deep.contour, &job.points);
+  if (first && !tl_mesh_pair_is_enough(&job.pair, deep.crosses, job.is_deep || missed))
+    return false;
   job.looks_deep = job.is_deep && !deep.contour.is_good;
   if (job.looks_deep)
     search(&job);
-  else if (job.is_deep || tl_mesh_contour_is_missed(&job.pair, &deep.contour, &job.points))
+  else if (job.is_deep || missed)
     finish_deep(&job, &deep);
-  return tl_mesh_points_take(&job.points, out);
+  *count = tl_mesh_points_take(&job.points, out);
+  return true;
+}
+
+int tl_mesh_mesh(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  int count = 0;
+  if (!look(a, b, margin, true, out, &count))
+    (void)look(a, b, margin, false, out, &count);
+  return count;
 }

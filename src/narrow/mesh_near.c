@@ -269,13 +269,14 @@ static talus_dvec3 place_in(const tl_posed *p) {
 }
 
 static double buried_in(const tl_posed *mesh, const tl_posed *other) {
-  tl_near near;
   if (mesh->shape->kind != TALUS_MESH || mesh->shape->facets->two_sided || !other->shape->bounded)
     return 0;
   const tl_mesh_posed m = tl_mesh_pose(mesh);
   const talus_dvec3 local = tl_mesh_to_local(&m, place_in(other));
-  const double reach = tl_dlength(local) + 2 * (double)mesh->shape->radius;
-  return tl_mesh_deep(&m, local, reach, &near) > 0 ? near.distance * m.scale : 0;
+  const bool is_within = tl_facets_winding(m.f, local) != 0;
+  if (is_within == (mesh->shape->open == TALUS_SIDES_IN))
+    return 0;
+  return nearest_within(&m, local, tl_dlength(local) + 2 * (double)mesh->shape->radius) * m.scale;
 }
 
 double tl_narrow_buried(const tl_posed *a, const tl_posed *b) {

@@ -14,6 +14,7 @@
 /* Of the smaller body's radius: how deep behind a surface features are looked for, and how much
  * deeper vertices are where something was found that is deep. */
 #define SHALLOW 0.03
+#define FIRST   0.003 /* the same of a first look */
 #define DEEP    0.5
 
 static tl_mesh_move move_of(const tl_mesh_posed *from, const tl_mesh_posed *to) {
@@ -28,13 +29,16 @@ static tl_mesh_move move_of(const tl_mesh_posed *from, const tl_mesh_posed *to) 
   return move;
 }
 
-tl_mesh_pair tl_mesh_pair_make(const tl_posed *a, const tl_posed *b, talus_real margin) {
+tl_mesh_pair tl_mesh_pair_make(const tl_posed *a, const tl_posed *b, talus_real margin,
+                               bool first) {
   tl_mesh_pair p = {.a = tl_mesh_pose(a), .b = tl_mesh_pose(b), .margin = (double)margin};
   p.a_to_b = move_of(&p.a, &p.b), p.b_to_a = move_of(&p.b, &p.a);
   p.rounding = p.a.f->rounding * p.a.scale + p.b.f->rounding * p.b.scale;
   p.radius = fmin((double)a->shape->radius * p.a.scale, (double)b->shape->radius * p.b.scale);
   p.thesis = a->thesis;
-  p.reach = fmax(fmax(p.margin, 0) + p.rounding, p.thesis ? 0 : SHALLOW * p.radius);
+  const double behind = (first ? FIRST : SHALLOW) * p.radius;
+  p.reach = fmax(fmax(p.margin, 0) + p.rounding, p.thesis ? 0 : behind);
+  p.shallow = 0.5 * behind;
   p.longest = fmax(p.a.f->longest * p.a.scale, p.b.f->longest * p.b.scale);
   p.deepest = fmax(p.reach, DEEP * p.radius);
   return p;
@@ -121,11 +125,11 @@ static bool meet_vertex(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32
     if (looks(own, vertex, tl_dscale(away, -1)))
       add_vertex(pair, is_a, vertex, near[i].feature, x, away,
                  near[i].inside ? -distance : distance, points);
-    else if (other->f->two_sided && looks(own, vertex, away)) /* it went through the sheet */
+    else if (other->f->two_sided && !tl_feature_is_border(other->f, near[i].feature) &&
+             looks(own, vertex, away)) /* it went through the sheet, and not past its end */
       add_vertex(pair, is_a, vertex, near[i].feature, x, tl_dscale(away, -1), -distance, points);
   }
-  return count > 0 && near[0].inside &&
-         near[0].distance * other->scale > 0.5 * SHALLOW * pair->radius;
+  return count > 0 && near[0].inside && near[0].distance * other->scale > pair->shallow;
 }
 
 static bool is_own_vertex(const tl_facets *f, uint32_t t, uint32_t k, uint32_t *vertex) {

@@ -26,12 +26,21 @@ typedef struct tl_mesh_pair {
   double margin, rounding; /* m, of both */
   double radius;           /* m, of the smaller */
   double reach;            /* m: how far features are looked for, on either side of a surface */
+  double shallow;          /* m: a vertex that is farther behind a surface is deep */
   double longest;          /* m: side of a triangle of either */
   double deepest;          /* m: how deep vertices are looked for where something is deep */
   bool thesis;             /* points of triangles instead of features (narrow.fusion) */
 } tl_mesh_pair;
 
-tl_mesh_pair tl_mesh_pair_make(const tl_posed *a, const tl_posed *b, talus_real margin);
+/* Most pairs are apart, or touch by a hair: `first` looks no farther than that. Where that is not
+ * enough (tl_mesh_pair_is_enough) the pair is looked at again. */
+tl_mesh_pair tl_mesh_pair_make(const tl_posed *a, const tl_posed *b, talus_real margin, bool first);
+
+/* Whether a first look was enough. crosses: triangles of both go through each other; deep:
+ * something may be farther behind a surface than was looked for. */
+static inline bool tl_mesh_pair_is_enough(const tl_mesh_pair *pair, bool crosses, bool deep) {
+  return pair->thesis || !crosses || (!deep && !pair->a.f->two_sided && !pair->b.f->two_sided);
+}
 
 static inline double tl_mesh_moved(const tl_mesh_move *move, int axis, talus_dvec3 x) {
   return move->m[axis][0] * x.x + move->m[axis][1] * x.y + move->m[axis][2] * x.z +

@@ -12,6 +12,9 @@
  * spheres (narrow/clump.h). */
 #define TL_NARROW_MAX_POINTS 32
 
+/* Periods that a mesh may be long. */
+#define TL_PARTS_PERIODS 8
+
 /* Writes the contact points with gap <= margin, ascending by (feature_a, feature_b), and returns
  * how many (at most TL_NARROW_MAX_POINTS, but for a clump).
  *
@@ -92,7 +95,8 @@ talus_status tl_walls_sift(const tl_crowd *crowd, const talus_real *margins, tl_
  * of the call before are asked first, those of this call take their place.
  *
  * Periodic axes: a pair is looked at in its nearest image by centres of mass, so a body must be
- * smaller than half the period. A plane has no images: it is where it is. */
+ * smaller than half the period; a mesh of up to TL_PARTS_PERIODS periods in all that are near. A
+ * plane has no images: it is where it is. */
 talus_status tl_narrow_find_contacts(const tl_crowd *crowd, const tl_pairs *pairs,
                                      const talus_real *margins, tl_contacts *contacts);
 

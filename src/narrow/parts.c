@@ -2,18 +2,25 @@
 
 #include "base/cancel.h"
 #include "narrow/clump.h"
+#include "narrow/swept.h"
 
 /* What is searched at a time: so many pairs, or a pair whose bodies have so many spheres. */
 #define BATCH   ((size_t)256)
 #define SPHERES ((size_t)32768)
 
-typedef enum way { WHOLE, MESHES, CLUMPS, WAYS } way;
+typedef enum way { WHOLE, MESHES, CLUMPS, FAST, WAYS } way;
+
+static bool is_periodic(const tl_model *model) {
+  const talus_domain_def *d = &model->domain;
+  return d->enabled && (d->periodic[0] || d->periodic[1] || d->periodic[2]);
+}
 
 typedef struct batch {
   const tl_narrow_scope *scope;
   tl_parts_pair **list[WAYS];
   size_t count[WAYS];
   tl_contact *room; /* of those that are searched as a whole: TL_NARROW_MAX_POINTS each */
+  tl_contact *fast; /* of those that are followed: the same */
 } batch;
 
 static bool has_parts(const tl_model *model) {
@@ -23,14 +30,21 @@ static bool has_parts(const tl_model *model) {
   return false;
 }
 
-static way way_of(const tl_model *model, const tl_pair *pair) {
+static way way_of(const tl_narrow_scope *scope, const tl_pair *pair) {
+  const tl_model *model = scope->model;
   const talus_shape_kind a = tl_body_shape(model, pair->a)->kind;
   const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
   if (tl_has_clump(a, b))
     return CLUMPS;
   const bool is_a = a == TALUS_MESH || a == TALUS_REVOLVED;
   const bool is_b = b == TALUS_MESH || b == TALUS_REVOLVED;
-  return is_a && is_b && model->narrow.tree != TALUS_TREE_FLAT ? MESHES : WHOLE;
+  if (!is_a || !is_b || model->narrow.tree == TALUS_TREE_FLAT)
+    return WHOLE;
+  if (is_periodic(model)) {
+    const tl_ordered o = tl_order_pair(scope, pair);
+    return tl_parts_has_images(model, &o) ? WHOLE : MESHES;
+  }
+  return MESHES;
 }
 
 static bool is_of_parts(const tl_model *model, const tl_pair *pair) {
@@ -57,14 +71,45 @@ static void find_whole(void *context, size_t begin, size_t end) {
     if (tl_cancel_look(job->scope->crowd->cancel))
       continue;
     const tl_ordered o = tl_order_pair(job->scope, &p->pair);
-    const int count = tl_narrow_table[o.first.shape->kind][o.second.shape->kind](
-        &o.first, &o.second, o.margin, points);
+    const int count = tl_parts_has_images(job->scope->model, &o)
+                          ? tl_parts_images(job->scope->model, &o, points)
+                          : tl_narrow_table[o.first.shape->kind][o.second.shape->kind](
+                                &o.first, &o.second, o.margin, points);
     if (o.swapped)
       tl_narrow_swap(points, count);
     for (int k = 0; k < count; ++k)
       tl_order_write(&p->pair, o.origin, &points[k], &p->found[k]);
     p->count = (size_t)count;
   }
+}
+
+/* ---- on their way ---------------------------------------------------------------------------- */
+
+static tl_swept swept_of(const tl_narrow_scope *scope) {
+  return (tl_swept){scope->model, scope->crowd, scope->margins};
+}
+
+static void follow(void *context, size_t begin, size_t end) {
+  const batch *job = context;
+  const tl_swept swept = swept_of(job->scope);
+  for (size_t i = begin; i < end; ++i) {
+    tl_parts_pair *p = job->list[FAST][i];
+    p->found = job->fast + i * TL_NARROW_MAX_POINTS;
+    p->count = 0;
+    p->is_found = !tl_cancel_look(job->scope->crowd->cancel) &&
+                  tl_swept_find(&swept, &p->pair, p->found, &p->count);
+  }
+}
+
+/* Fast pairs first: those that touch already are searched as others are. */
+static talus_status follow_fast(batch *job, tl_parts_pair *pairs, size_t n) {
+  const tl_swept swept = swept_of(job->scope);
+  for (size_t i = 0; i < n; ++i)
+    if (tl_swept_is_fast(&swept, &pairs[i].pair))
+      job->list[FAST][job->count[FAST]++] = &pairs[i];
+  TL_TAKE(job->scope->crowd->arena, job->count[FAST] * TL_NARROW_MAX_POINTS, &job->fast);
+  tl_deal(&job->scope->model->par, job->count[FAST], follow, job);
+  return TALUS_OK;
 }
 
 /* ---- batches --------------------------------------------------------------------------------- */
@@ -92,9 +137,13 @@ static talus_status search(const tl_narrow_scope *scope, tl_parts_pair *pairs, s
   batch job = {.scope = scope};
   for (int k = 0; k < WAYS; ++k)
     TL_TAKE(arena, n, &job.list[k]);
+  for (size_t i = 0; i < n; ++i)
+    pairs[i].is_found = false;
+  TL_TRY(follow_fast(&job, pairs, n));
   for (size_t i = 0; i < n; ++i) {
-    const way w = way_of(scope->model, &pairs[i].pair);
-    job.list[w][job.count[w]++] = &pairs[i];
+    const way w = way_of(scope, &pairs[i].pair);
+    if (!pairs[i].is_found)
+      job.list[w][job.count[w]++] = &pairs[i];
   }
   TL_GO_ON(scope->crowd->cancel);
   TL_TAKE(arena, job.count[WHOLE] * TL_NARROW_MAX_POINTS, &job.room);

@@ -12,6 +12,7 @@
 
 typedef struct tl_parts_pair {
   tl_pair pair;
+  bool is_found; /* on its way (narrow/swept.h) */
   size_t count;
   tl_contact *found;
 } tl_parts_pair;
@@ -35,5 +36,10 @@ const tl_parts_pair *tl_parts_of(const tl_parts *parts, const tl_pair *pair);
  * contacts of pair i are `count` rows at `found`; scratch stays in the arena. */
 talus_status tl_parts_meshes(const tl_narrow_scope *scope, tl_parts_pair **pairs, size_t count);
 talus_status tl_parts_clumps(const tl_narrow_scope *scope, tl_parts_pair **pairs, size_t count);
+
+/* A pair with a mesh, and without a clump, that may meet in more periodic images than the nearest
+ * (parts_images.c), and its points in all of them, at most TL_NARROW_MAX_POINTS. */
+bool tl_parts_has_images(const tl_model *model, const tl_ordered *o);
+int tl_parts_images(const tl_model *model, const tl_ordered *o, tl_point *out);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* What of a pair is looked at where something is deep: vertices of all triangles, for the depth of
  * the contour, or for what they meet where there is none. */
-typedef enum depth { SHALLOW, BY_CONTOUR, BY_VERTICES } depth;
+typedef enum depth { SHALLOW, BY_CONTOUR, BY_VERTICES, AGAIN } depth;
 
 /* Triangles of one block of one body, and what is near them; or, where something is deep, all
  * triangles of the block. */
@@ -31,6 +31,7 @@ typedef struct pair_state {
 
 typedef struct meshes {
   const tl_narrow_scope *scope;
+  bool is_first; /* pairs for which a first look is not enough are left over */
   tl_parts_pair **pairs;
   size_t count;
   tl_ordered *ordered;
@@ -129,7 +130,8 @@ static size_t cut_pair(const meshes *job, size_t i, piece *out) {
 
 static size_t cut_deep(const meshes *job, size_t i, piece *out) {
   size_t count = 0;
-  for (int side = 0; side < 2 && job->state[i].depth != SHALLOW; ++side) {
+  const bool looks = job->state[i].depth == BY_CONTOUR || job->state[i].depth == BY_VERTICES;
+  for (int side = 0; side < 2 && looks; ++side) {
     const size_t triangles =
         side == 0 ? job->meshes[i].a.f->triangles : job->meshes[i].b.f->triangles;
     for (size_t t = 0; t < triangles; t += TL_MESH_BLOCK, ++count)
@@ -178,14 +180,20 @@ static void judge_depth(const meshes *job, size_t i, bool is_deep) {
   pair_state *state = &job->state[i];
   const tl_mesh_pair *pair = &job->meshes[i];
   const size_t end = job->near.start[i + 1];
+  bool crosses = false;
   for (size_t k = job->near.start[i]; k < end && !pair->thesis; ++k)
-    if (tl_mesh_key_crosses(job->near.of_a[k]))
+    if (tl_mesh_key_crosses(job->near.of_a[k])) {
+      crosses = true;
       tl_mesh_contour_add(pair, tl_mesh_key_own(job->near.of_a[k]),
                           tl_mesh_key_other(job->near.of_a[k]), &state->contour);
+    }
   tl_mesh_contour_close(pair, &state->contour);
-  if (is_deep && !state->contour.is_good)
+  const bool missed = tl_mesh_contour_is_missed(pair, &state->contour, &state->points);
+  if (job->is_first && !tl_mesh_pair_is_enough(pair, crosses, is_deep || missed))
+    state->depth = AGAIN;
+  else if (is_deep && !state->contour.is_good)
     state->depth = BY_VERTICES;
-  else if (is_deep || tl_mesh_contour_is_missed(pair, &state->contour, &state->points))
+  else if (is_deep || missed)
     state->depth = BY_CONTOUR;
   for (size_t k = job->near.start[i]; k < end && state->depth == BY_CONTOUR; ++k)
     if (tl_mesh_key_crosses(job->near.of_a[k]))
@@ -226,6 +234,8 @@ static void finish_pairs(void *context, size_t begin, size_t end) {
     pair_state *state = &job->state[i];
     tl_point out[TL_MESH_MOST];
     tl_parts_pair *pair = job->pairs[i];
+    if (state->depth == AGAIN)
+      continue;
     if (state->depth == BY_CONTOUR)
       finish_deep(job, i);
     else
@@ -250,14 +260,16 @@ static talus_status prepare(meshes *job) {
   TL_TAKE(arena, job->count, &job->state);
   for (size_t i = 0; i < job->count; ++i) {
     job->ordered[i] = tl_order_pair(job->scope, &job->pairs[i]->pair);
-    job->meshes[i] =
-        tl_mesh_pair_make(&job->ordered[i].first, &job->ordered[i].second, job->ordered[i].margin);
+    job->meshes[i] = tl_mesh_pair_make(&job->ordered[i].first, &job->ordered[i].second,
+                                       job->ordered[i].margin, job->is_first);
   }
   return TALUS_OK;
 }
 
-talus_status tl_parts_meshes(const tl_narrow_scope *scope, tl_parts_pair **pairs, size_t count) {
-  meshes job = {.scope = scope, .pairs = pairs, .count = count};
+/* Pairs to look at again are moved to the front of the list: *left. */
+static talus_status look(const tl_narrow_scope *scope, bool first, tl_parts_pair **pairs,
+                         size_t count, size_t *left) {
+  meshes job = {.scope = scope, .is_first = first, .pairs = pairs, .count = count};
   const tl_par *par = &scope->model->par;
   struct tl_cancel *cancel = scope->crowd->cancel;
   TL_TRY(prepare(&job));
@@ -276,5 +288,15 @@ talus_status tl_parts_meshes(const tl_narrow_scope *scope, tl_parts_pair **pairs
   tl_deal(par, job.deep_count, search_deep, &job);
   TL_GO_ON(cancel);
   tl_for(par, count, 8, finish_pairs, &job);
+  *left = 0;
+  for (size_t i = 0; i < count; ++i)
+    if (job.state[i].depth == AGAIN)
+      pairs[(*left)++] = pairs[i];
   return TALUS_OK;
+}
+
+talus_status tl_parts_meshes(const tl_narrow_scope *scope, tl_parts_pair **pairs, size_t count) {
+  size_t left;
+  TL_TRY(look(scope, true, pairs, count, &left));
+  return left > 0 ? look(scope, false, pairs, left, &left) : TALUS_OK;
 }

@@ -2,7 +2,9 @@
 #include "narrow/swept.h"
 
 #include "crowd/free.h"
+#include "narrow/advance.h"
 #include "narrow/narrow.h"
+#include "shape/shape.h"
 
 #include <math.h>
 
@@ -270,6 +272,11 @@ static bool was_foreseen(const way *w, const view *v, const tl_contact *found) {
   return v->t == 0 || tl_ddot(wide(v->points[0].normal), wide(found->normal)) > tl_cos_d(limit);
 }
 
+static void count_pair(const tl_swept *swept) {
+  if (swept->crowd->swept)
+    __atomic_fetch_add(swept->crowd->swept, 1, __ATOMIC_RELAXED);
+}
+
 size_t tl_swept_pair(const tl_swept *swept, tl_contact *found, size_t count) {
   double size;
   if (count == 0 || !is_candidate(swept, found, count, &size) ||
@@ -288,6 +295,7 @@ size_t tl_swept_pair(const tl_swept *swept, tl_contact *found, size_t count) {
   view_found(found, count, origin, &v);
   if (look_ahead(&w, &v).least >= 0 || !goes_sideways(&w, &v))
     return count;
+  count_pair(swept);
   const bool misses = advance(&w, &v);
   if (!misses && was_foreseen(&w, &v, found))
     return count;
@@ -296,4 +304,99 @@ size_t tl_swept_pair(const tl_swept *swept, tl_contact *found, size_t count) {
     write_point(&w, v.t, &v.points[i], origin, &found[i]);
   }
   return (size_t)v.count;
+}
+
+/* ---- bodies made of parts -------------------------------------------------------------------- */
+
+#define NEAR_IMPACT 0.02 /* of the size: points that count when a pair meets */
+#define FINE        1e-6 /* of the size */
+
+static bool has_parts(const tl_shape *shape) {
+  return shape->kind == TALUS_CLUMP || shape->kind == TALUS_MESH;
+}
+
+/* By how much a pair with this body may move and be as it was; not less than a tenth of its size:
+ * a thin shell is not always fast. */
+static double limit_of(const tl_model *model, uint32_t slot) {
+  const tl_shape *shape = tl_body_shape(model, slot);
+  return fmax(tl_shape_inner_radius(shape), 0.1 * (double)shape->radius) *
+         (double)model->property.scale[slot];
+}
+
+static double pair_limit(const tl_model *model, const tl_pair *pair) {
+  return fmin(limit_of(model, pair->a), limit_of(model, pair->b));
+}
+
+bool tl_swept_is_fast(const tl_swept *swept, const tl_pair *pair) {
+  const tl_model *model = swept->model;
+  const tl_shape *a = tl_body_shape(model, pair->a), *b = tl_body_shape(model, pair->b);
+  if (!tl_swept_is_on(model, swept->crowd) || tl_kind_is_wall(a->kind) ||
+      tl_kind_is_wall(b->kind) || (!has_parts(a) && !has_parts(b)))
+    return false;
+  const double limit = pair_limit(model, pair);
+  if (!((double)(swept->margins[pair->a] + swept->margins[pair->b]) > limit))
+    return false;
+  const mover ma = start(swept, pair->a, tl_dvec3(0, 0, 0)),
+              mb = start(swept, pair->b, tl_dvec3(0, 0, 0));
+  const double speed = tl_dlength(tl_dsub(mb.v, ma.v)) +
+                       tl_dlength(ma.turning) * size_of(model, pair->a) +
+                       tl_dlength(mb.turning) * size_of(model, pair->b);
+  return swept->crowd->dt * speed > limit;
+}
+
+static tl_mover mover_of(const mover *m) {
+  return (tl_mover){m->posed.shape,
+                    m->posed.scale,
+                    {.position = m->posed.position,
+                     .velocity = m->v,
+                     .rotation = tl_dquat_widen(m->posed.rotation),
+                     .spin = m->turning}};
+}
+
+/* A contact at t0 for one at the time t. Where the pair meets and goes on sideways it is taken to
+ * meet at once (write_point); where it does not, it comes as near as it would. */
+static void write_impact(const way *w, const view *v, bool is_hit, const tl_point *p,
+                         talus_dvec3 origin, tl_contact *c) {
+  write_point(w, v->t, p, origin, c);
+  const talus_dvec3 n = wide(p->normal);
+  const talus_dvec3 arm_a = tl_dsub(c->point, origin), arm_b = tl_dsub(arm_a, w->b.posed.position);
+  const talus_dvec3 u = velocity_at(w, w->a.w, arm_a, w->b.w, arm_b);
+  const double speed = tl_ddot(u, n);
+  const double across = tl_dlength(tl_dsub(u, tl_dscale(n, speed)));
+  if (!is_hit)
+    c->gap = TL_R(fmax((double)c->gap, fmax(-w->h * speed, 0.0)));
+  else if (w->h * across <= TL_SWEPT_FAR * w->size)
+    c->gap = TL_R(fmax(-v->t * speed, 0.0));
+}
+
+bool tl_swept_find(const tl_swept *swept, const tl_pair *pair, tl_contact *out, size_t *count) {
+  const tl_model *model = swept->model;
+  const talus_dvec3 *position = swept->crowd->in->position, origin = position[pair->a];
+  const talus_dvec3 to_b = tl_model_offset(model, origin, position[pair->b]);
+  way w = {.a = start(swept, pair->a, tl_dvec3(0, 0, 0)),
+           .b = start(swept, pair->b, to_b),
+           .h = swept->crowd->dt,
+           .size = fmin(size_of(model, pair->a), size_of(model, pair->b))};
+  w.u = tl_dsub(w.b.v, w.a.v);
+  const tl_advance advance = {
+      .a = mover_of(&w.a), .b = mover_of(&w.b), .h = w.h, .fine = FINE * w.size};
+  const tl_advanced r = tl_advance_pair(&advance);
+  if (!r.is_clear && !(r.time > 0))
+    return false;
+  count_pair(swept);
+  view v = {.t = r.is_clear ? 0 : r.time};
+  v.count =
+      tl_advance_points(&advance, v.t, r.is_clear ? pair_limit(model, pair) : NEAR_IMPACT * w.size,
+                        v.points, TL_NARROW_MAX_POINTS);
+  if (!r.is_clear && v.count == 0)
+    return false;
+  *count = 0;
+  for (int i = 0; i < v.count; ++i) {
+    if (r.is_clear && !(v.points[i].gap > 0))
+      return false;
+    out[i].a = pair->a, out[i].b = pair->b;
+    write_impact(&w, &v, !r.is_clear, &v.points[i], origin, &out[i]);
+  }
+  *count = (size_t)v.count;
+  return true;
 }

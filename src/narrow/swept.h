@@ -22,6 +22,17 @@ typedef struct tl_swept {
  * bounding radius, are left as they are to the bit. */
 size_t tl_swept_pair(const tl_swept *swept, tl_contact *found, size_t count);
 
+/* ---- bodies made of parts -------------------------------------------------------------------- */
+
+/* Whether a pair with a mesh or a clump, and no wall, moves so far within the step that contacts as
+ * they are at its start would not do. */
+bool tl_swept_is_fast(const tl_swept *swept, const tl_pair *pair);
+
+/* Contacts of such a pair, by its time of impact (narrow/advance.h), at most TL_NARROW_MAX_POINTS.
+ * One that misses gets contacts that leave its free motion alone. False: they touch already, and
+ * what is found at the start of the step must do. */
+bool tl_swept_find(const tl_swept *swept, const tl_pair *pair, tl_contact *out, size_t *count);
+
 /* Whether any pair is: not those of springs and hard spheres, nor without a step, nor where the
  * scene does not want it or steps are adaptive and have no such pairs. */
 static inline bool tl_swept_is_on(const tl_model *model, const tl_crowd *crowd) {

@@ -10,6 +10,7 @@
 #define TL_NARROW_TRIANGLES_H
 
 #include "kernels/triangle.h"
+#include "shape/tree.h"
 
 #define TL_TRIANGLE_BLOCK 16 /* pairs of the passes in float */
 #define TL_TRIANGLE_WIDE  8  /* pairs of that in double */
@@ -36,6 +37,12 @@ typedef struct tl_triangle_pair {
   uint32_t a, b; /* rows */
 } tl_triangle_pair;
 
+/* How children of a node are seen by another body: m x + offset, each box grown by `more` (the
+ * reach, and what rounding of floats may have taken off). */
+typedef struct tl_children_view {
+  float m[3][3], offset[3], more[3];
+} tl_children_view;
+
 /* Loops over lanes, one set for each instruction set. */
 typedef struct tl_triangle_loops {
   /* Squares of distances of sixteen pairs; bit i: that of pair i is at most most[i]. */
@@ -48,6 +55,11 @@ typedef struct tl_triangle_loops {
   unsigned (*screen_pairs)(const tl_triangle_corners *a, const tl_triangle_corners *b,
                            const tl_triangle_pair *pairs, int n, double reach);
   void (*compare)(const tl_triangle_wide *a, const tl_triangle_wide *b, tl_triangle_wide_near *out);
+  /* Bit 8 i + j: the boxes of child i of a and child j of b are near, for children whose bits are
+   * in slots_a and slots_b: neither body sees a gap along its axes. */
+  uint64_t (*near_children)(const tl_tree_node *a, unsigned slots_a, const tl_children_view *a_to_b,
+                            const tl_tree_node *b, unsigned slots_b,
+                            const tl_children_view *b_to_a);
 } tl_triangle_loops;
 
 extern const tl_triangle_loops tl_triangle_avx512, tl_triangle_avx2, tl_triangle_generic;

@@ -240,3 +240,92 @@ static void compare(const tl_triangle_wide *a, const tl_triangle_wide *b,
     store_doubles(&out->feature[lane], best.feature);
   }
 }
+
+/* ---- children of nodes ----------------------------------------------------------------------- */
+
+/* Children in one vector: all eight, or half of them. */
+#define SOME_BYTES (BYTES > 32 ? 32 : BYTES)
+#define SOME       (SOME_BYTES / 4)
+
+typedef float some __attribute__((vector_size(SOME_BYTES)));
+typedef int32_t some_truth __attribute__((vector_size(SOME_BYTES)));
+
+static inline some load_some(const float *from) {
+  some r;
+  memcpy(&r, from, sizeof r);
+  return r;
+}
+
+static inline unsigned bits_of_some(some_truth test) {
+#if BYTES >= 32
+  return (unsigned)_mm256_movemask_ps((__m256)test);
+#elif defined(__x86_64__)
+  return (unsigned)_mm_movemask_ps((__m128)test);
+#else
+  unsigned bits = 0;
+  for (int i = 0; i < SOME; ++i)
+    bits |= (unsigned)(test[i] != 0) << i;
+  return bits;
+#endif
+}
+
+/* Boxes by axis. */
+typedef struct eight_boxes {
+  float lo[3][TL_TREE_WIDE], hi[3][TL_TREE_WIDE];
+} eight_boxes;
+
+/* Boxes of all children as the other body sees them. */
+static inline void see_children(const tl_tree_node *n, const tl_children_view *v,
+                                eight_boxes *out) {
+  for (int lane = 0; lane < TL_TREE_WIDE; lane += SOME) {
+    some middle[3], half[3];
+    for (int k = 0; k < 3; ++k) {
+      const some l = load_some(&n->lo[k][lane]), h = load_some(&n->hi[k][lane]);
+      middle[k] = 0.5f * (l + h), half[k] = 0.5f * (h - l);
+    }
+    for (int k = 0; k < 3; ++k) {
+      const some at =
+          v->m[k][0] * middle[0] + v->m[k][1] * middle[1] + v->m[k][2] * middle[2] + v->offset[k];
+      const some wide = fabsf(v->m[k][0]) * half[0] + fabsf(v->m[k][1]) * half[1] +
+                        fabsf(v->m[k][2]) * half[2] + v->more[k];
+      const some low = at - wide, high = at + wide;
+      memcpy(&out->lo[k][lane], &low, sizeof low);
+      memcpy(&out->hi[k][lane], &high, sizeof high);
+    }
+  }
+}
+
+/* Which children of a node meet box i. */
+static inline unsigned meet_children(const tl_tree_node *n, const eight_boxes *boxes, int i) {
+  unsigned bits = 0;
+  for (int lane = 0; lane < TL_TREE_WIDE; lane += SOME) {
+    some_truth met = (some_truth){0} == 0;
+    for (int k = 0; k < 3; ++k)
+      met &= (load_some(&n->lo[k][lane]) <= (some){0} + boxes->hi[k][i]) &
+             (load_some(&n->hi[k][lane]) >= (some){0} + boxes->lo[k][i]);
+    bits |= bits_of_some(met) << lane;
+  }
+  return bits;
+}
+
+static uint64_t near_children(const tl_tree_node *a, unsigned slots_a,
+                              const tl_children_view *a_to_b, const tl_tree_node *b,
+                              unsigned slots_b, const tl_children_view *b_to_a) {
+  eight_boxes seen;
+  uint64_t mask = 0;
+  see_children(a, a_to_b, &seen);
+  for (unsigned left = slots_a; left; left &= left - 1) {
+    const int i = __builtin_ctz(left);
+    mask |= (uint64_t)(meet_children(b, &seen, i) & slots_b) << (8 * i);
+  }
+  if (mask == 0)
+    return 0;
+  see_children(b, b_to_a, &seen);
+  for (unsigned left = slots_b; left; left &= left - 1) {
+    const int j = __builtin_ctz(left);
+    const unsigned met = meet_children(a, &seen, j);
+    for (unsigned gone = ~met & slots_a; gone; gone &= gone - 1)
+      mask &= ~(UINT64_C(1) << (8 * __builtin_ctz(gone) + j));
+  }
+  return mask;
+}

@@ -191,6 +191,16 @@ static const tl_column world_columns[] = {
     LATE_U64(struct talus_world, adaptive_swept, adaptive.swept, 10),
     LATE_U64(struct talus_world, adaptive_cut, adaptive.cut, 10),
     LATE_U64(struct talus_world, adaptive_cut_by, adaptive.cut_by, 10),
+    LATE_DOUBLE(struct talus_world, growth, model.growth, 11),
+    LATE_U64(struct talus_world, local_body_steps, local.counts.body_steps, 11),
+    LATE_U64(struct talus_world, local_body_steps_global, local.counts.body_steps_global, 11),
+    LATE_U64(struct talus_world, local_clusters, local.counts.clusters, 11),
+    LATE_U64(struct talus_world, local_rounds, local.counts.rounds, 11),
+    LATE_U64(struct talus_world, local_rendezvous, local.counts.rendezvous, 11),
+    LATE_U64(struct talus_world, local_rollbacks, local.counts.rollbacks, 11),
+    LATE_U64(struct talus_world, local_histogram, local.counts.histogram, 11),
+    LATE_DOUBLE(struct talus_world, local_depth, local.counts.depth, 11),
+    LATE_DOUBLE(struct talus_world, local_window, local.counts.window, 11),
 };
 TABLE(struct talus_world, world);
 

@@ -32,9 +32,9 @@ static talus_status write_member(tl_h5_out *out, const char *name, tl_h5_type ty
 
 /* Vertices of hulls and meshes, spheres of clumps and circles of revolved walls (about z: x and y
  * are 0) in the shape's OWN frame (x, y, z, radius; 0 for a vertex), shape after shape: those of
- * shape i are rows point_start[i] ... point_start[i + 1] - 1.
+ * shape i are rows point_start[i] ... point_start[i + 1] - 1. Meshes may be left out.
  */
-static talus_status write_points(tl_h5_out *out, const tl_model *model) {
+static talus_status write_points(tl_h5_out *out, const tl_model *model, bool without_meshes) {
   TL_ARRAY(double) points = {0};
   TL_ARRAY(uint32_t) start = {0};
   uint32_t total = 0;
@@ -43,15 +43,16 @@ static talus_status write_points(tl_h5_out *out, const tl_model *model) {
     const tl_shape *shape = &model->shapes.data[i];
     const size_t wide = tl_kind_width(shape->kind);
     const tl_frame axes = tl_frame_from_quat(shape->axes);
-    status = tl_array_resize(&points, 4 * ((size_t)total + shape->point_count));
-    for (uint32_t k = 0; k < shape->point_count && status == TALUS_OK; ++k) {
+    const uint32_t count = without_meshes && shape->kind == TALUS_MESH ? 0 : shape->point_count;
+    status = tl_array_resize(&points, 4 * ((size_t)total + count));
+    for (uint32_t k = 0; k < count && status == TALUS_OK; ++k) {
       const double *p = &shape->points[wide * k];
       const talus_dvec3 place = wide == 2 ? tl_dvec3(0, 0, p[0]) : tl_dvec3(p[0], p[1], p[2]);
       const talus_dvec3 own = tl_dadd(shape->centre, tl_frame_to_world(&axes, place));
       double *to = &points.data[4 * ((size_t)total + k)];
       to[0] = own.x, to[1] = own.y, to[2] = own.z, to[3] = wide == 3 ? 0 : p[wide - 1];
     }
-    total += shape->point_count;
+    total += count;
     if (status == TALUS_OK)
       status = tl_array_push(&start, total);
   }
@@ -67,13 +68,13 @@ static talus_status write_points(tl_h5_out *out, const tl_model *model) {
 /* Triangles of meshes, and faces of hulls cut into triangles, counter-clockwise from outside: rows
  * of the shape's own points.
  */
-static talus_status write_triangles(tl_h5_out *out, const tl_model *model) {
+static talus_status write_triangles(tl_h5_out *out, const tl_model *model, bool without_meshes) {
   TL_ARRAY(uint32_t) corner = {0}, start = {0};
   talus_status status = tl_array_push(&start, 0u);
   for (size_t i = 0; i < model->shapes.count && status == TALUS_OK; ++i) {
     const tl_shape *shape = &model->shapes.data[i];
     const bool is_mesh = shape->kind == TALUS_MESH;
-    if (is_mesh) {
+    if (is_mesh && !without_meshes) {
       const size_t at = corner.count, corners = 3 * (size_t)shape->face_count;
       status = tl_array_resize(&corner, at + corners);
       if (status == TALUS_OK)
@@ -102,7 +103,8 @@ static talus_status write_triangles(tl_h5_out *out, const tl_model *model) {
   return status;
 }
 
-static talus_status write_shapes(tl_h5_out *out, const talus_world *world, unsigned char *scratch) {
+static talus_status write_shapes(tl_h5_out *out, const talus_world *world, bool without_meshes,
+                                 unsigned char *scratch) {
   const tl_shape *rows = world->model.shapes.data;
   const size_t n = world->model.shapes.count;
 #define MEMBER(name, type, columns)                                                                \
@@ -115,8 +117,8 @@ static talus_status write_shapes(tl_h5_out *out, const talus_world *world, unsig
   MEMBER(open, TL_H5_U32, 1);
   MEMBER(centre, TL_H5_F64, 3);
   MEMBER(axes, TL_H5_REAL, 4);
-  TL_TRY(write_points(out, &world->model));
-  return write_triangles(out, &world->model);
+  TL_TRY(write_points(out, &world->model, without_meshes));
+  return write_triangles(out, &world->model, without_meshes);
 #undef MEMBER
 }
 
@@ -247,10 +249,30 @@ static talus_status write_frame(tl_h5_out *out, const talus_world *world, unsign
     TL_TRY(tl_h5_write(out, "VTKHDF/PointData/spin", TL_H5_REAL, n, 3, state->spin));
   TL_TRY(tl_h5_write(out, "VTKHDF/PointData/shape", TL_H5_U32, n, 1, model->property.shape));
   TL_TRY(tl_h5_write(out, "VTKHDF/PointData/material", TL_H5_U32, n, 1, model->property.material));
-  TL_TRY(write_shapes(out, world, scratch));
+  TL_TRY(write_shapes(out, world, (fields & TL_FRAME_SHAPES) != 0, scratch));
   TL_TRY(write_materials(out, world, scratch));
   TL_TRY(write_bodies(out, world, scratch));
   return write_joints(out, world, scratch);
+}
+
+static talus_status write_lists(tl_h5_out *out, const talus_world *world) {
+  const size_t n = world->model.shapes.count;
+  TL_TRY(tl_h5_group(out, "talus"));
+  TL_TRY(tl_h5_group(out, "talus/shapes"));
+  TL_TRY(tl_h5_write_texts(out, "talus/shapes/name", n, shape_name, world));
+  TL_TRY(tl_h5_write_texts(out, "talus/shapes/kind", n, shape_kind, world));
+  TL_TRY(write_points(out, &world->model, false));
+  return write_triangles(out, &world->model, false);
+}
+
+talus_status tl_output_write_shapes(struct talus_world *world, const char *path, tl_file *keep) {
+  tl_h5_out out;
+  size_t bytes = 4096;
+  for (size_t i = 0; i < world->model.shapes.count; ++i)
+    bytes += 32 * (size_t)world->model.shapes.data[i].point_count +
+             12 * (size_t)world->model.shapes.data[i].face_count;
+  TL_TRY(tl_h5_create(&out, bytes, 0));
+  return tl_h5_finish(&out, write_lists(&out, world), path, keep, NULL);
 }
 
 /* Room for the widest column of any table above. */

@@ -15,9 +15,13 @@ enum {
   TL_FRAME_QUATERNION = 1,
   TL_FRAME_VELOCITY = 2,
   TL_FRAME_SPIN = 4,
-  TL_FRAME_CONTACTS = 8, /* contacts/NNNNNN.hdf beside the frame */
-  TL_FRAME_SURFACES = 16 /* surfaces/NNNNNN.hdf beside the frame */
+  TL_FRAME_CONTACTS = 8,  /* contacts/NNNNNN.hdf beside the frame */
+  TL_FRAME_SURFACES = 16, /* surfaces/NNNNNN.hdf beside the frame */
+  TL_FRAME_SHAPES = 32    /* meshes are in shapes.hdf, not in the frame */
 };
+
+/* Points and triangles of all shapes, for frames that leave meshes out. */
+talus_status tl_output_write_shapes(struct talus_world *world, const char *path, tl_file *keep);
 
 talus_status tl_output_write_frame(struct talus_world *world, const char *path, tl_file *keep,
                                    unsigned fields);

@@ -40,6 +40,19 @@ talus_status tl_run_make_folder(tl_run *run, const char *name, int *fd) {
   return *fd >= 0 ? TALUS_OK : tl_file_fail(ENOENT, tl_run_path(run, "%s", name), "opened");
 }
 
+/* Triangles do not change, and may be most of what there is to write: they are written once. A
+ * resumed run writes them again, from the checkpoint. */
+static talus_status write_shapes(tl_run *run) {
+  run->has_meshes = false;
+  for (size_t i = 0; i < run->world->model.shapes.count; ++i)
+    run->has_meshes = run->has_meshes || run->world->model.shapes.data[i].kind == TALUS_MESH;
+  if (!run->has_meshes || run->no_frames)
+    return TALUS_OK;
+  tl_file file = tl_run_own_file(run);
+  TL_TRY(tl_output_write_shapes(run->world, tl_run_path(run, "shapes.hdf"), &file));
+  return tl_file_end(&file, TALUS_OK);
+}
+
 talus_status tl_run_frames_open(tl_run *run) {
   struct stat folder, within;
   if (fstat(run->folder, &folder) != 0)
@@ -53,7 +66,7 @@ talus_status tl_run_frames_open(tl_run *run) {
       return tl_file_fail(errno, tl_run_path(run, "%s", names[i]), "looked at");
     run->syncs_all = run->syncs_all && within.st_dev == folder.st_dev;
   }
-  return TALUS_OK;
+  return write_shapes(run);
 }
 
 void tl_run_frames_close(tl_run *run) {
@@ -81,7 +94,8 @@ static talus_status stage(tl_run *run, size_t which, uint32_t fields, frame_file
   tl_file *file = &staged->file[staged->count];
   const char *path = frame_path(run, which);
   *file = tl_file_own(run->within[which], run->folder_bytes + 1 + strlen(names[which]) + 1);
-  TL_TRY(which == 0   ? tl_output_write_frame(run->world, path, file, fields)
+  const uint32_t apart = run->has_meshes ? TL_FRAME_SHAPES : 0;
+  TL_TRY(which == 0   ? tl_output_write_frame(run->world, path, file, fields | apart)
          : which == 1 ? tl_output_write_contacts(run->world, path, file)
                       : tl_output_write_surfaces(run->world, path, file));
   staged->folder[staged->count++] = run->within[which];

@@ -14,14 +14,15 @@
   "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work,"               \
   "joint_force,joint_torque,overlap_max,overlap_share,sunk,made_energy,energy_corrections,"        \
   "unconverged,spring_energy,joint_work,collisions,outside,emitted,removed,"                       \
-  "zone_energy,zone_work,dt_least,swept,short_steps\n"
+  "zone_energy,zone_work,dt_least,swept,short_steps,"                                              \
+  "body_steps,body_steps_global,clusters,rounds,rendezvous,rollbacks,depth,window\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
 /* Wall times of the last line. Time between that line and the checkpoint is not counted: otherwise
  * two checkpoints of the same state would differ. */
 static talus_status read_walls(tl_run *run) {
-  char line[1024];
+  char line[2048];
   TL_TRY(tl_lines_last(&run->history, line, sizeof line));
   const char *at = line;
   for (int column = 0; column < WALL_COLUMN + TL_WALLS; ++column) {
@@ -148,8 +149,17 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
   }
   tl_text_add_bytes(text, ",", 1);
   tl_text_add_number(text, r->dt_least);
-  tl_text_add(text, ",%llu,%llu\n", (unsigned long long)r->swept,
-              (unsigned long long)r->short_steps);
+  tl_text_add(text, ",%llu,%llu", (unsigned long long)r->swept, (unsigned long long)r->short_steps);
+  const uint64_t local[] = {r->local.body_steps, r->local.body_steps_global, r->local.clusters,
+                            r->local.rounds,     r->local.rendezvous,        r->local.rollbacks};
+  for (size_t i = 0; i < sizeof local / sizeof *local; ++i)
+    tl_text_add(text, ",%llu", (unsigned long long)local[i]);
+  const double ahead[] = {r->local.depth, r->local.window};
+  for (size_t i = 0; i < sizeof ahead / sizeof *ahead; ++i) {
+    tl_text_add_bytes(text, ",", 1);
+    tl_text_add_number(text, ahead[i]);
+  }
+  tl_text_add_bytes(text, "\n", 1);
 }
 
 talus_status tl_run_history_add(tl_run *run) {

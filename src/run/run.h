@@ -144,6 +144,7 @@ typedef struct tl_run {
   int folder;                 /* open and locked; -1: not yet */
   int within[TL_RUN_FOLDERS]; /* open; -1: not needed */
   bool syncs_all;             /* one flush for many files (disk.h) */
+  bool has_meshes;            /* shapes.hdf has their triangles, frames do not */
   tl_run_series series[TL_SERIES];
   tl_run_log log;
   tl_lines history;

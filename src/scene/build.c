@@ -57,6 +57,7 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .response = (talus_response)scene->solve.response};
   def.margin = scene->contact.margin;
   def.dt_min = scene->step.min;
+  def.growth = scene->step.growth;
   def.halo = scene->contact.halo;
   def.sweep = scene->contact.sweep;
   def.allow_overlap = scene->allow_overlap;

@@ -311,7 +311,8 @@ static void check_probes(tl_checker *checker) {
 static void choose_grid(tl_checker *checker) {
   talus_scene *scene = checker->scene;
   const tl_map *step = &tl_schema_step, *output = &tl_schema_output;
-  if (scene->step.kind != TALUS_STEP_ADAPTIVE || !tl_object_good(step, &scene->step, "max"))
+  if ((scene->step.kind != TALUS_STEP_ADAPTIVE && scene->step.kind != TALUS_STEP_LOCAL) ||
+      !tl_object_good(step, &scene->step, "max"))
     return;
   const double longest = scene->step.max;
   const bool has_every = tl_object_has(output, &scene->output, "every");

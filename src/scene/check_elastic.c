@@ -111,15 +111,16 @@ void tl_check_elastic(tl_checker *checker) {
                    "step.kind is event, which works only with solve: {kind: elastic}; expected "
                    "that, or `fixed`");
   }
-  if (scene->step.kind == TALUS_STEP_ADAPTIVE &&
+  const bool is_local = scene->step.kind == TALUS_STEP_LOCAL;
+  if ((scene->step.kind == TALUS_STEP_ADAPTIVE || is_local) &&
       (scene->solve.kind == TALUS_SOLVE_ELASTIC || scene->solve.kind == TALUS_SOLVE_PENALTY))
-    tl_problem_add(
-        checker->problems, mark_in(checker, "step", "kind"),
-        "step.kind is adaptive, which keeps rigid bodies apart; %s; expected solve: {kind: "
-        "ccp} or {kind: impulse}, or step: {kind: fixed}",
-        scene->solve.kind == TALUS_SOLVE_PENALTY
-            ? "springs (penalty) push only where bodies overlap"
-            : "hard spheres (elastic) have step: {kind: event}");
+    tl_problem_add(checker->problems, mark_in(checker, "step", "kind"),
+                   "step.kind is %s, which keeps rigid bodies apart; %s; expected solve: {kind: "
+                   "ccp} or {kind: impulse}, or step: {kind: fixed}",
+                   is_local ? "local" : "adaptive",
+                   scene->solve.kind == TALUS_SOLVE_PENALTY
+                       ? "springs (penalty) push only where bodies overlap"
+                       : "hard spheres (elastic) have step: {kind: event}");
 }
 
 /* One warning for all materials that were given friction. */

@@ -31,7 +31,9 @@ typedef struct tl_scene_step {
   tl_object object;
   int kind;
   double dt;       /* adaptive: of the grid that steps end on; chosen (check.c) */
-  double max, min; /* adaptive */
+  double max, min; /* adaptive, local */
+  double growth;   /* local */
+  uint64_t history;
   uint64_t substeps;
 } tl_scene_step;
 

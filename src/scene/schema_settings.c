@@ -10,8 +10,10 @@ static const tl_words step_kinds = {
            "event-driven: from one collision to the next; with `solve: elastic`"},
           {"adaptive", TALUS_STEP_ADAPTIVE,
            "as long as nothing meets: no body passes through another; with `solve: ccp` and "
-           "`impulse`"}),
-    LATER("implicit", "local")};
+           "`impulse`"},
+          {"local", TALUS_STEP_LOCAL,
+           "the same, with steps of its own for every cluster of bodies that may meet"}),
+    LATER("implicit")};
 
 static const tl_words solve_kinds = {
     WORDS({"ccp", TALUS_SOLVE_CCP, "cone complementarity: rigid contacts, large steps"},
@@ -123,14 +125,21 @@ const tl_map tl_schema_step = {
                  "times by dt / substeps; contact points move with their bodies in between. With "
                  "`solve: ccp` and `impulse`"},
         {KEY(OWNER, max, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-2", .example = "5e-3",
-         ONLY(WHERE("kind", "adaptive")),
+         ONLY(WHERE("kind", "adaptive", "local")),
          .help =
              "no step is longer. Steps also end on a grid of this interval, made a little finer "
              "so that `output.every` is a multiple of it"},
         {KEY(OWNER, min, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-8", .example = "1e-7",
-         ONLY(WHERE("kind", "adaptive")),
+         ONLY(WHERE("kind", "adaptive", "local")),
          .help = "no step is shorter: what would meet sooner is solved as touching, and where that "
                  "cannot be, the run ends and names both bodies"},
+        {KEY(OWNER, growth, NUMBER), .range = {1, 100, true}, .fallback = "2", .example = "1.5",
+         ONLY(WHERE("kind", "local")),
+         .help = "a step of a cluster is at most so many times as long as the one before"},
+        {KEY(OWNER, history, INTEGER), .range = {1, 1, false}, .fallback = "1", .example = "1",
+         ONLY(WHERE("kind", "local")),
+         .help = "past states of a body, to one of which it can come back: one is enough for all "
+                 "that can happen"},
         {0}}};
 #undef OWNER
 
@@ -291,7 +300,7 @@ const tl_map tl_schema_contact = {
                  "margin; with fixed steps of `solve: ccp` and `impulse`"},
         {KEY(OWNER, halo, NUMBER), POSITIVE, .unit = "m", .words = &tl_schema_automatic,
          .fallback = "auto", .example = "1e-6",
-         .help = "with `step: adaptive`: pairs nearer than this touch, and are kept "
+         .help = "with `step: adaptive` and `local`: pairs nearer than this touch, and are kept "
                  "half of it apart; `auto`: 1e-4 of the mean bounding radius (half "
                  "of that on a plane)"},
         {0}}};

@@ -53,7 +53,9 @@ static const tl_words makers = {
         {"cylinder", 4, "size: radius, length along z"},
         {"torus", 5, "size: radius, radius of the tube; about z"},
         {"bolt", 6, "size: diameter, pitch, length; an ISO thread of 60 degrees; triangles: about"},
-        {"nut", 7, "size: diameter, pitch, length, width across flats, clearance"}),
+        {"nut", 7, "size: diameter, pitch, length, width across flats, clearance"},
+        {"funnel", 8, "size: upper radius, lower radius, height; open; equal radii: a pipe"},
+        {"screw", 9, "size: radius, pitch, length, inner radius; a helical sheet about z; open"}),
     NULL};
 const tl_map tl_schema_mesh = {
     .title = "a mesh",

@@ -224,6 +224,10 @@ static const char *const other_words[][2] = {
     {"timestep", "step"},
     {"time_step", "step"},
     {"e", "restitution"},
+    {"E", "young"},
+    {"center", "at"},
+    {"centre", "at"},
+    {"height", "length"},
     {"rolling_friction", "rolling_coefficient"},
     {"mu_r", "rolling_coefficient"},
     {"hertzian", "hertz"},
@@ -233,9 +237,12 @@ static const char *const other_words[][2] = {
 
 /* How far the candidate is from what was written, as far as a slip would be; SIZE_MAX: farther. */
 static size_t slip(const char *word, const char *candidate) {
-  for (size_t i = 0; i < sizeof other_words / sizeof *other_words; ++i)
-    if (strcasecmp(word, other_words[i][0]) == 0 && strcmp(candidate, other_words[i][1]) == 0)
-      return 0;
+  for (size_t i = 0; i < sizeof other_words / sizeof *other_words; ++i) {
+    const char *other = other_words[i][0];
+    const bool is_same = other[1] ? strcasecmp(word, other) == 0 : strcmp(word, other) == 0;
+    if (is_same && strcmp(candidate, other_words[i][1]) == 0)
+      return 0; /* of one letter, the capital is another quantity: e and E */
+  }
   /* One slip in four letters; a word of one or two letters is never a slip of another. */
   const size_t length = strlen(word);
   const size_t most = length < 3 ? 0 : length < 6 ? 1 : 2 + (length - 6) / 4;

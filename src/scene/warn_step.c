@@ -305,7 +305,7 @@ void tl_warn_step(tl_warner *warner) {
   const talus_scene *scene = checker->scene;
   /* What happens within a step happens in time. */
   if ((scene->solve.kind == TALUS_SOLVE_ELASTIC && scene->solve.shell == TALUS_SHELL_SOFT) ||
-      scene->step.kind == TALUS_STEP_ADAPTIVE)
+      scene->step.kind == TALUS_STEP_ADAPTIVE || scene->step.kind == TALUS_STEP_LOCAL)
     return;
   tl_mover worst = {.radius = 1};
   const tl_mover *who = &worst;

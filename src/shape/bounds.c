@@ -11,8 +11,8 @@ typedef struct work {
   talus_real *margins; /* by slot */
 } work;
 
-/* The farthest place of the body moves at most this fast for being turned. An unbounded body has no
- * such limit; its radius is 0 and only its translation counts. */
+/* An upper bound of the speed that spin gives to the body's farthest place. An unbounded body has
+ * no such bound; its radius is 0 and only its translation counts. */
 static talus_real turning_speed(const tl_model *model, uint32_t slot, talus_vec3 spin) {
   const tl_shape *shape = tl_body_shape(model, slot);
   if (shape->kind == TALUS_SPHERE)
@@ -36,9 +36,9 @@ static talus_real free_speed(const work *job, uint32_t slot) {
   return tl_length(v) + turning_speed(job->model, slot, w);
 }
 
-/* The fastest the motion ever gets, so that it holds whatever part of the cycle the step is in.
- * Tables and turns about a far axis have no such limit that would be of use: there it is the speed
- * of this step, where that is more. */
+/* The largest speed of the motion at any time, so that it holds for every part of its cycle. For
+ * tables and for turns about a far axis such a bound would be useless: there it is the speed of
+ * this step, if that is larger. */
 static talus_real scripted_speed(const work *job, uint32_t slot) {
   const tl_model *model = job->model;
   const uint32_t row = model->property.motion[slot];
@@ -76,20 +76,20 @@ static talus_real way_of(const work *job, uint32_t slot) {
   return TL_R(job->crowd->dt) * speed + spare;
 }
 
-/* What goes further than this in a step may pass through another body. */
+/* A body that moves further than this in a step may pass through another one. */
 static talus_real inner_radius(const tl_model *model, uint32_t slot) {
   return TL_R(tl_shape_inner_radius(tl_body_shape(model, slot))) * model->property.scale[slot];
 }
 
 static talus_real margin_of(const work *job, uint32_t slot) {
   const tl_model *model = job->model;
-  /* Springs want what overlaps now, or lies within the reach of the law; a margin may add to that,
-   * but not take from it. */
+  /* Springs need the pairs that overlap now or are within the reach of the law; a margin may add to
+   * that, but not reduce it. */
   if (model->solve.kind == TALUS_SOLVE_PENALTY) {
     const double reach = model->solve.law == TALUS_NOBLE ? model->solve.reach : 0;
     return TL_R(0.5 * fmax(model->margin, reach));
   }
-  if (model->solve.kind == TALUS_SOLVE_ELASTIC) /* what overlaps now */
+  if (model->solve.kind == TALUS_SOLVE_ELASTIC) /* only pairs that overlap now */
     return 0;
   const bool is_adaptive = model->step == TALUS_STEP_ADAPTIVE;
   if (is_adaptive && !job->crowd->is_shortest)
@@ -105,8 +105,8 @@ static talus_real margin_of(const work *job, uint32_t slot) {
 }
 
 /* Bonded bodies must stay in the contact set while they part: the margin of the body that moves
- * covers the reach of its bonds, that of the smaller one. Penalty pulls where they overlap alone.
- */
+ * covers the reach of its bonds, which is that of the smaller body. With penalty a bond pulls only
+ * where bodies overlap. */
 static talus_real bond_margin(const tl_model *model, uint32_t slot) {
   if (!(model->law_kinds & TL_LAW_COHESION) || model->solve.kind == TALUS_SOLVE_PENALTY ||
       model->solve.kind == TALUS_SOLVE_ELASTIC || tl_body_is_static(model, slot))

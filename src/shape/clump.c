@@ -100,8 +100,8 @@ static talus_status push_cover(clump *c, double middle, double half) {
   return tl_array_push(&c->covers, ((cover){-TL_PI, to - 2 * TL_PI}));
 }
 
-/* Angles of disc i's circle that other discs cover. *all: the whole of it. Of equal discs the first
- * counts. */
+/* Finds the angles of disc i's circle that other discs cover. *all: the whole circle is covered. Of
+ * equal discs the first counts. */
 static talus_status find_covers(clump *c, size_t i, bool *all) {
   const disc *d = &c->discs.data[i];
   c->covers.count = 0;
@@ -314,7 +314,7 @@ static talus_status check_given(const char *who, const talus_shape_def *def) {
   return TALUS_OK;
 }
 
-/* Principal moments are positive and none is above the sum of the others, or no matter has them. */
+/* Principal moments of real matter are positive, and none is larger than the sum of the others. */
 static talus_status check_moments(const char *who, talus_vec3 g) {
   const double x = (double)g.x, y = (double)g.y, z = (double)g.z, room = 1e-6 * (x + y + z);
   if (x > 0 && y > 0 && z > 0 && x <= y + z + room && y <= z + x + room && z <= x + y + room)
@@ -333,7 +333,7 @@ static talus_status measure(const char *who, const talus_shape_def *def, tl_shap
     tl_measure_inertia(shape, def->inertia);
     return check_moments(who, shape->gyration);
   }
-  /* About the first sphere, so that a clump far from its origin is as exact as one that is not. */
+  /* Relative to the first sphere, so that a clump far from its origin is as exact as a near one. */
   TL_ARRAY(double) near = {0};
   TL_TRY(tl_array_resize(&near, 4 * def->point_count));
   for (size_t i = 0; i < 4 * def->point_count; ++i)

@@ -3,7 +3,7 @@
 #include "kernels/patch.h"
 #include "shape/facets.h"
 
-/* From the edge into the triangle, across the edge, unit. */
+/* The unit vector across the edge that points into the triangle. */
 static talus_dvec3 into(const tl_facets *f, uint32_t edge, uint32_t t) {
   const uint32_t *v = f->triangle + 3 * (size_t)t, *ends = f->edge_vertex + 2 * (size_t)edge;
   uint32_t apex = v[0];
@@ -29,6 +29,25 @@ bool tl_edge_is_concave(const tl_facets *f, uint32_t edge) {
     return false;
   const uint32_t other = f->triangle_facet[f->edge_triangle[first + 1]];
   return tl_ddot(into(f, edge, f->edge_triangle[first]), tl_facets_normal(f, other)) > 0;
+}
+
+static bool is_border_edge(const tl_facets *f, uint32_t edge) {
+  return edge != TL_NONE && f->edge_start[edge + 1] - f->edge_start[edge] == 1;
+}
+
+bool tl_feature_is_border(const tl_facets *f, uint32_t feature) {
+  if (feature >= f->vertices + f->edges)
+    return false;
+  if (feature >= f->vertices) /* all edges of a line lie between the same facets */
+    return is_border_edge(f, feature - f->vertices);
+  for (uint32_t i = f->vertex_start[feature]; i < f->vertex_start[feature + 1]; ++i)
+    for (size_t k = 0; k < 3; ++k) {
+      const uint32_t edge = f->triangle_edge[3 * (size_t)f->vertex_triangle[i] + k];
+      if (is_border_edge(f, edge) && (f->edge_vertex[2 * (size_t)edge] == feature ||
+                                      f->edge_vertex[2 * (size_t)edge + 1] == feature))
+        return true;
+    }
+  return false;
 }
 
 bool tl_vertex_looks(const tl_facets *f, uint32_t vertex, talus_dvec3 w, double slack) {

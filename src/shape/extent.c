@@ -110,7 +110,7 @@ double tl_shape_inner_radius(const tl_shape *shape) {
     return least;
   case TALUS_MESH: /* about: twice the volume by the area */
     return size[2] > 0 ? size[2] : (double)shape->radius;
-  case TALUS_CLUMP: /* the smallest sphere: what has to be missed to be missed */
+  case TALUS_CLUMP: /* the smallest sphere */
     least = HUGE_VAL;
     for (uint32_t k = 0; k < shape->point_count; ++k)
       least = fmin(least, shape->points[4 * k + 3]);

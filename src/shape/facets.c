@@ -37,7 +37,7 @@ typedef struct builder {
 
 static talus_status take(void **list, size_t bytes) {
   TL_TRY(tl_resize(list, 0, bytes));
-  if (bytes > 0) /* a mesh may have no edge that is one: all its triangles go back and forth */
+  if (bytes > 0) /* a mesh may have no edge: all its triangles go back and forth */
     memset(*list, 0, bytes);
   return TALUS_OK;
 }
@@ -117,7 +117,8 @@ static uint32_t group_size(const builder *b, uint32_t first) {
 
 /* ---- facets ---------------------------------------------------------------------------------- */
 
-/* Twice the area as a vector, by the two shortest sides: needles lose fewest digits. */
+/* Twice the area as a vector, from the two shortest sides: for needles this loses the fewest
+ * digits. */
 static talus_dvec3 area_of(const tl_facets *f, uint32_t t) {
   const uint32_t *v = f->triangle + 3 * (size_t)t;
   talus_dvec3 e[3];
@@ -183,8 +184,8 @@ static int by_area(const void *a, const void *b) {
   return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
 }
 
-/* Large triangles first: they know their plane best. Facets are numbered by their first triangle,
- * so that neighbours have near numbers. */
+/* Large triangles come first: their planes are the most accurate. Facets are numbered by their
+ * first triangle, so that neighbours have near numbers. */
 static talus_status find_facets(builder *b) {
   tl_facets *f = b->f;
   void *room = NULL, *planes = NULL, *numbers = NULL;
@@ -234,10 +235,10 @@ static bool is_edge(const builder *b, uint32_t first) {
                                           f->triangle_facet[b->sides[first + 1].where / 3];
 }
 
-/* In the order of the first triangle that has them. */
+/* Numbers edges in the order of their first triangles. */
 static talus_status number_edges(builder *b) {
   tl_facets *f = b->f;
-  uint32_t *number = b->queue; /* by first side: room enough, and no longer in use */
+  uint32_t *number = b->queue; /* by first side: this array is large enough, and no longer used */
   for (uint32_t i = 0; i < b->side_count; ++i)
     number[i] = TL_NONE;
   for (uint32_t i = 0; i < b->side_count; ++i) {
@@ -257,7 +258,7 @@ static talus_status number_edges(builder *b) {
       f->edge_start[f->triangle_edge[i] + 1]++;
   for (uint32_t e = 0; e < f->edges; ++e) {
     f->edge_start[e + 1] += f->edge_start[e];
-    f->edge_line[e] = f->edge_start[e]; /* where the next goes */
+    f->edge_line[e] = f->edge_start[e]; /* where the next one is written */
   }
   for (uint32_t i = 0; i < b->side_count; ++i) {
     const uint32_t e = f->triangle_edge[i];
@@ -280,7 +281,7 @@ static void list_triangles_of_vertices(tl_facets *f) {
     f->vertex_start[v] = sum;
     sum += v < f->vertices ? n : 0;
   }
-  /* Filled from behind, so that every start ends where it began. */
+  /* Filled from the end, so that every start is again the first row of its vertex. */
   for (uint32_t v = 0; v < f->vertices; ++v)
     f->vertex_start[v] = f->vertex_start[v + 1];
   for (size_t i = corners; i-- > 0;)
@@ -295,7 +296,7 @@ static uint32_t root_of(uint32_t *line, uint32_t e) {
   return e;
 }
 
-/* Facets on both sides of an edge, the lower first; false where it has not two. */
+/* The facets on both sides of an edge, the lower number first; false if there are not two. */
 static bool facets_of(const tl_facets *f, uint32_t e, uint32_t facet[2]) {
   const uint32_t first = f->edge_start[e], n = f->edge_start[e + 1] - first;
   const uint32_t p = f->triangle_facet[f->edge_triangle[first]];
@@ -304,7 +305,7 @@ static bool facets_of(const tl_facets *f, uint32_t e, uint32_t facet[2]) {
   return n <= 2;
 }
 
-/* Whether two edges that meet at v go on straight between the same facets. */
+/* Whether two edges that meet at v are straight, and between the same facets. */
 static bool goes_on(const tl_facets *f, uint32_t v, uint32_t e, uint32_t g) {
   uint32_t here[2], there[2];
   if (!facets_of(f, e, here) || !facets_of(f, g, there) || here[0] != there[0] ||
@@ -368,6 +369,13 @@ static double extent_of(const tl_shape *shape) {
   return most;
 }
 
+static double farthest_of(const tl_facets *f) {
+  double far = 0;
+  for (size_t i = 0; i < 3 * (size_t)f->vertices; ++i)
+    far = fmax(far, fabs(f->points[i]));
+  return far;
+}
+
 static double longest_of(const tl_facets *f) {
   double most = 0;
   for (size_t i = 0; i < 3 * (size_t)f->triangles; ++i) {
@@ -402,6 +410,7 @@ talus_status tl_facets_make(tl_shape *shape) {
   f->vertices = shape->point_count, f->triangles = shape->face_count;
   f->extent = extent_of(shape);
   f->longest = longest_of(f);
+  f->far = farthest_of(f);
   f->two_sided = shape->open == TALUS_SIDES_BOTH;
   f->rounding = shape->size[1] + 0.5 * shape->size[0];
   builder b = {.f = f,

@@ -1,20 +1,21 @@
 /* The surface of a mesh as contacts see it: vertices, edges and facets.
  *
- * A FACET is all triangles that hang together and lie in one plane, so a flat floor is one facet
- * however it is cut. An EDGE is a side of triangles of different facets, or of one triangle alone;
- * a side between triangles of one facet is no edge. Edges that go on straight, between the same
- * facets, are one LINE. A vertex within a facet or a line is none. What is left are the features
- * that contacts are kept by: vertices first, then lines, then facets.
+ * A FACET is all triangles that are connected and lie in one plane, so a flat floor is one facet,
+ * however it is divided into triangles. An EDGE is a side between triangles of different facets, or
+ * of a single triangle; a side between triangles of one facet is no edge. Edges that continue
+ * straight between the same facets form one LINE. A vertex within a facet or a line does not count.
+ * What remains are the features by which contacts are kept: vertices first, then lines, then
+ * facets.
  *
- * All of it is derived from points and triangles, serially, and is rebuilt after loading. */
+ * All of it is computed from points and triangles, serially, and again after loading. */
 #ifndef TL_SHAPE_FACETS_H
 #define TL_SHAPE_FACETS_H
 
 #include "crowd/model.h"
 #include "shape/tree.h"
 
-/* Of the extent: vertices this near to the plane of a facet belong to it (a file in float has a
- * last digit of 6e-8), and lines this straight are one. */
+/* Relative to the extent: vertices this near to the plane of a facet belong to it (a file in float
+ * has a last digit of 6e-8), and lines this straight are one line. */
 #define TL_FACET_FLAT 2e-7
 
 typedef enum tl_corner_kind {
@@ -30,6 +31,7 @@ typedef struct tl_facets {
   uint32_t vertices, triangles, edges, facets;
   double extent;   /* of the box about it, the longest side */
   double longest;  /* side of a triangle */
+  double far;      /* largest coordinate of a vertex, whatever its sign */
   bool two_sided;  /* felt from both sides: no inside */
   double rounding; /* m: a ball of this radius runs over the surface */
 
@@ -47,16 +49,22 @@ typedef struct tl_facets {
   uint32_t *own_triangles;
 } tl_facets;
 
-/* From the shape's points and triangles; puts the triangles in the order of the tree. */
+/* Makes the facets from the shape's points and triangles; sorts the triangles in the order of the
+ * tree. */
 talus_status tl_facets_make(tl_shape *shape);
 void tl_facets_release(tl_shape *shape);
 
-/* The first edge of one triangle alone, or TL_NONE. */
+/* The first edge that has only one triangle, or TL_NONE. */
 uint32_t tl_facets_open_edge(const tl_facets *f);
 
 /* Least and most of m.x over all vertices, each grown by the rounding (|m| = 1): exact, by the
  * tree. */
 void tl_facets_range(const tl_facets *f, const double m[3], double range[2]);
+
+/* How often a closed surface goes round a place: 1 within a solid, 0 outside, more where it
+ * overlaps itself, -1 where it is inside out. Crossings of a ray, or the sum of solid angles where
+ * every ray passes too near to an edge. */
+int tl_facets_winding(const tl_facets *f, talus_dvec3 place);
 
 /* Bytes that the mesh holds, beside points and triangles. */
 size_t tl_facets_bytes(const tl_facets *facets);
@@ -86,15 +94,19 @@ static inline uint32_t tl_key_of_facet(const tl_facets *f, uint32_t facet) {
 /* How far a direction may lie outside a cone and still count as in it, rad: rounding only. */
 #define TL_CONE_SLACK 1e-9
 
-/* Whether going from the edge in the direction w comes nearer to none of its triangles: w is across
- * the edge, of unit length. */
+/* Whether a place that moves away from the edge in the direction w approaches none of its
+ * triangles: w is across the edge, of unit length. */
 bool tl_edge_looks(const tl_facets *f, uint32_t edge, talus_dvec3 w, double slack);
 
-/* The same of a vertex. */
+/* The same for a vertex. */
 bool tl_vertex_looks(const tl_facets *f, uint32_t vertex, talus_dvec3 w, double slack);
 
-/* Whether nothing can touch an edge: two triangles that are a groove where bodies are. */
+/* Whether nothing can touch an edge: its two triangles form a groove on the side of the bodies. */
 bool tl_edge_is_concave(const tl_facets *f, uint32_t edge);
+
+/* Whether a feature is part of where the surface ends: an edge of one triangle alone, or a vertex
+ * of such an edge. */
+bool tl_feature_is_border(const tl_facets *f, uint32_t feature);
 
 /* A direction out of the surface at an edge or a vertex: the sum of the normals, by their angles
  * (Baerentzen and Aanaes 2005: its sign tells inside from outside). Not of unit length. */

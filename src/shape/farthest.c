@@ -1,9 +1,9 @@
-/* How far a mesh reaches in a direction: the tree shows where it is worth looking. */
+/* How far a mesh extends in a direction, by a search of its tree. */
 #include <math.h>
 
 #include "shape/facets.h"
 
-/* The most of m.x within the child's box. */
+/* The largest m.x within the child's box. */
 static double most_in_box(const tl_tree_node *n, uint32_t k, const double m[3]) {
   double most = 0;
   for (int i = 0; i < 3; ++i)
@@ -20,7 +20,8 @@ static double most_of_leaf(const tl_facets *f, uint32_t first, uint32_t count, c
   return most;
 }
 
-/* Children by how far they may reach, until none can reach farther than what was found. */
+/* Visits children in the order of how far they may extend, until none can extend farther than the
+ * best so far. */
 static double search(const tl_facets *f, uint32_t node, const double m[3], double best) {
   const tl_tree_node *n = &f->tree.node[node];
   double bound[TL_TREE_WIDE];
@@ -31,7 +32,7 @@ static double search(const tl_facets *f, uint32_t node, const double m[3], doubl
     for (uint32_t k = 1; k < TL_TREE_WIDE; ++k)
       if (bound[k] > bound[next])
         next = k;
-    /* Rounding of the bound must not hide what is exactly as far. */
+    /* Rounding of the bound must not hide a place that is exactly as far. */
     if (!(bound[next] > best - 1e-14 * fabs(best)) || bound[next] == -HUGE_VAL)
       return best;
     const double found = n->count[next] > 0 ? most_of_leaf(f, n->first[next], n->count[next], m)

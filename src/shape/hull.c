@@ -116,8 +116,8 @@ static void cross_of(const double a[3], const double b[3], double out[3]) {
 
 static double length_of(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-/* Far corners: the ends of the longest axis, the farthest from their line, the farthest from that
- * plane. False where the last two are nearer than `least`. */
+/* Finds four points far apart: the ends of the longest axis, the farthest from their line, the
+ * farthest from that plane. False if one of the last two is nearer than `least`. */
 static bool find_corners(const double *points, size_t n, double least, uint32_t corner[4]) {
   size_t low[3] = {0}, high[3] = {0};
   size_t axis = 0;
@@ -162,7 +162,8 @@ static talus_status add_face(hull *h, uint32_t a, uint32_t b, uint32_t c, uint32
   return tl_array_push(&h->faces, made);
 }
 
-/* Hands point p to the first of the faces from `first` on that it is above; drops it otherwise. */
+/* Gives point p to the first face, from number `first` on, that it is above; drops it if there is
+ * none. */
 static void assign(hull *h, uint32_t p, uint32_t first) {
   for (uint32_t f = first; f < h->faces.count; ++f)
     if (height(h, f, p) > 0) {
@@ -188,7 +189,7 @@ static talus_status begin(hull *h, uint32_t n, const uint32_t given[4]) {
   return TALUS_OK;
 }
 
-/* Faces that p is above, from `first` outwards, and the edges around them. */
+/* Finds the faces that p is above, beginning with `first`, and the edges around them. */
 static talus_status find_horizon(hull *h, uint32_t p, uint32_t first) {
   h->stack.count = h->visible.count = h->horizon.count = 0;
   h->faces.data[first].gone = true;
@@ -212,7 +213,8 @@ static talus_status find_horizon(hull *h, uint32_t p, uint32_t first) {
   return TALUS_OK;
 }
 
-/* A fan of faces from the horizon to p, and the points of the faces below to their new faces. */
+/* Makes a fan of faces from the horizon to p, and gives the points of the removed faces to the new
+ * ones. */
 static talus_status raise_to(hull *h, uint32_t p) {
   const uint32_t first = (uint32_t)h->faces.count;
   for (size_t i = 0; i < h->horizon.count; ++i) {

@@ -11,7 +11,7 @@
 
 #include "crowd/model.h"
 
-#define TL_HULL_FLAT 1e-7 /* of the extent: merged into one plane; ten times that is no solid */
+#define TL_HULL_FLAT 1e-7 /* of the extent: flatter is one face; ten times that is no solid */
 
 typedef struct tl_triangle {
   uint32_t vertex[3]; /* counter-clockwise from outside */

@@ -31,8 +31,8 @@ static void measure_container(tl_shape *shape) {
   shape->gyration = tl_vec3(0, 0, 0);
 }
 
-/* A stretched ball: the mean of x^2 is a^2/5. Three equal half axes give the numbers of a sphere
- * but for rounding. */
+/* A stretched ball: the mean of x^2 is a^2/5. Three equal half axes give the numbers of a sphere,
+ * up to rounding. */
 static void measure_ellipsoid(tl_shape *shape) {
   const double a = shape->size[0], b = shape->size[1], c = shape->size[2];
   shape->volume = 4.0 / 3.0 * TL_PI * a * b * c;
@@ -188,7 +188,8 @@ void tl_measure_inertia(tl_shape *shape, const double inertia[6]) {
                     {inertia[3], inertia[1], inertia[5]},
                     {inertia[4], inertia[5], inertia[2]}};
   double v[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-  /* What rounding leaves off the diagonal would turn a cube or a ball by any angle. */
+  /* Elements off the diagonal that are only rounding would turn a cube or a ball by an arbitrary
+   * angle. */
   const double noise = 1e-13 * (fabs(m[0][0]) + fabs(m[1][1]) + fabs(m[2][2]));
   for (int sweep = 0; sweep < 30; ++sweep) {
     if (fabs(m[0][1]) + fabs(m[0][2]) + fabs(m[1][2]) <= noise)

@@ -1,4 +1,4 @@
-/* Mass properties and bounding radii of shapes; the lengths have been checked. */
+/* Mass properties and bounding radii of shapes. Callers have checked the lengths. */
 #ifndef TL_SHAPE_MEASURE_H
 #define TL_SHAPE_MEASURE_H
 

@@ -28,7 +28,7 @@ talus_status tl_mesh_reserve(size_t vertices, size_t triangles, tl_mesh *mesh);
  * also those without area. Messages name the file and the line, the byte or the triangle. */
 talus_status tl_mesh_read(const char *path, double scale, tl_mesh *mesh);
 
-/* The same of bytes in memory; `path` is for messages and for the kind. */
+/* The same for bytes in memory; `path` is for messages and for the kind of file. */
 talus_status tl_mesh_parse(const char *path, const char *bytes, size_t n, double scale,
                            tl_mesh *mesh);
 
@@ -102,13 +102,13 @@ talus_status tl_mesh_check(const tl_mesh *mesh, tl_mesh_report *report);
  * TALUS_ERROR_INVALID where the volume is not positive. */
 talus_status tl_mesh_moments(const tl_mesh *mesh, tl_moments *moments);
 
-/* The same about another place, of whatever sign: of a mesh far from its origin nothing is lost.
- */
+/* The same about another place, with a volume of either sign. A mesh far from its origin loses no
+ * digits. */
 void tl_mesh_moments_about(const tl_mesh *mesh, talus_dvec3 about, tl_moments *moments);
 void tl_mesh_shell_moments_about(const tl_mesh *mesh, talus_dvec3 about, tl_moments *moments);
 
-/* Moments of the surface per unit of thickness: `volume` is its area. By edge midpoints, which is
- * exact for quadratics, and not by vertices (docs/sources.md D8). */
+/* Moments of the surface per unit of thickness: `volume` is its area. Computed at the midpoints of
+ * edges, which is exact for quadratics, and not at vertices (docs/sources.md D8). */
 talus_status tl_mesh_shell_moments(const tl_mesh *mesh, tl_moments *moments);
 
 #endif

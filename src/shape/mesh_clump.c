@@ -5,7 +5,7 @@
 #include "kernels/vec3.h"
 #include "shape/mesh_tools.h"
 
-#define PLACES  6000 /* of the surface that are looked at, about; each is compared with each */
+#define PLACES  6000 /* places of the surface, about; each is compared with each */
 #define SHRINKS 40
 
 typedef struct surface_place {
@@ -32,8 +32,8 @@ static talus_dvec3 corner(const tl_mesh *mesh, size_t t, int k) {
   return tl_dvec3(p[0], p[1], p[2]);
 }
 
-/* About PLACES of them, spread by area: a whole number for each triangle, the rest by chance that
- * is always the same. */
+/* Chooses about PLACES places, spread by area: a whole number for each triangle, the remainder by
+ * random numbers that are always the same. */
 static talus_status find_places(const tl_mesh *mesh, double area, clumping *c) {
   for (size_t t = 0; t < mesh->triangles; ++t) {
     const talus_dvec3 a = corner(mesh, t, 0), u = tl_dsub(corner(mesh, t, 1), a);
@@ -58,7 +58,7 @@ static talus_status find_places(const tl_mesh *mesh, double area, clumping *c) {
 
 /* ---- balls ----------------------------------------------------------------------------------- */
 
-/* The place nearest to a centre, but for `self`. */
+/* The place nearest to a centre, other than `self`. */
 static size_t nearest(const clumping *c, talus_dvec3 centre, size_t self, double *square) {
   size_t best = self;
   *square = DBL_MAX;
@@ -90,7 +90,7 @@ static ball shrink(const clumping *c, size_t i, double radius) {
   return (ball){tl_dadd(p.at, tl_dscale(p.inwards, radius)), radius};
 }
 
-/* Whether a ball, grown by the error, ends within the error of a place. */
+/* Whether the surface of a ball, grown by the error, is within the error of a place. */
 static bool covers(const clumping *c, const ball *b, size_t place) {
   return tl_dlength(tl_dsub(c->place.data[place].at, b->centre)) <= b->radius + 2 * c->error;
 }

@@ -3,13 +3,13 @@
 #include "shape/mesh_tools.h"
 #include "shape/tree.h"
 
-/* Triangles in the order of the tree's leaves, each with corners of its own: row / 3 is its number.
+/* Triangles in the order of the tree's leaves, each with its own corners: row / 3 is its number.
  *
- * The triangles of a fan are long, so their boxes meet by the thousand; but two that share a vertex
- * can only meet where the side across it goes through the other, and that side is short. So each
- * part of the tree knows the vertices that all of its triangles share; who has one of them passes
- * it by. Those that share a vertex are looked at one by one, or, where they are many, by the box of
- * that side. */
+ * The triangles of a fan are long, so their boxes overlap by the thousand. But two triangles that
+ * share a vertex can only cross where the side opposite to it goes through the other one, and that
+ * side is short. So each part of the tree knows the vertices that all of its triangles share; a
+ * triangle that has one of them skips that part. Triangles that share a vertex are tested one by
+ * one, or, if they are many, by the box of that side. */
 typedef struct crossing_search {
   const tl_mesh *mesh;
   tl_tree tree;
@@ -43,7 +43,7 @@ static int shared(const tl_mesh *mesh, uint32_t a, uint32_t b, int *of_a, int *o
   return n;
 }
 
-/* The side across a corner of one goes through the other. */
+/* Whether the side of a that is opposite to a corner goes through b. */
 static bool side_crosses(const tl_triangle_corners *a, int corner, const tl_triangle_corners *b) {
   return tl_segment_triangle(a->p[(corner + 1) % 3], a->p[(corner + 2) % 3], b).feature ==
          TL_TRIANGLE_CROSSES;
@@ -64,7 +64,7 @@ static tl_tree_box box_of(const tl_triangle_corners *c, int from, int to) {
 
 /* ---- vertices that parts of the tree share --------------------------------------------------- */
 
-/* Leaves in `common` what is in `other`, too; rows of three, TL_MESH_NONE behind the last. */
+/* Removes from `common` what is not in `other`; rows of three, filled up with TL_MESH_NONE. */
 static void intersect(uint32_t common[3], const uint32_t other[3]) {
   int kept = 0;
   for (int i = 0; i < 3; ++i) {
@@ -118,7 +118,7 @@ static bool has_common(const uint32_t common[3], const uint32_t v[3]) {
   return false;
 }
 
-/* Those without a vertex in common. */
+/* Tests the triangles that share no vertex with a. */
 static void look_around(crossing_search *s, uint32_t a, const tl_triangle_corners *c,
                         const tl_tree_box *box, uint32_t node) {
   const tl_tree_node *n = &s->tree.node[node];
@@ -140,8 +140,9 @@ static void look_around(crossing_search *s, uint32_t a, const tl_triangle_corner
   }
 }
 
-/* Shares this corner alone, and the side across it goes through the other. Where each side goes
- * through the other triangle the pair is that of its lower number. */
+/* Tests a triangle that shares only this corner with a: whether the side opposite to it goes
+ * through the other. If each side goes through the other triangle, the pair counts for its lower
+ * number. */
 static void look_at(crossing_search *s, uint32_t a, const tl_triangle_corners *c, int corner,
                     uint32_t b) {
   int of_a = 0, of_b = 0;

@@ -4,7 +4,8 @@
 #include "shape/mesh_source.h"
 
 #define MOST_EARS                                                                                  \
-  512 /* corners of a face that is no fan: finding ears may take their third power */
+  512 /* most corners of a face that is cut by ears: that may take the third power of their number \
+       */
 
 /* A face seen along its normal (Newell), so that it runs counter-clockwise. */
 typedef struct outline {
@@ -68,7 +69,7 @@ static void put(uint32_t to[3], uint32_t a, uint32_t b, uint32_t c) {
   to[2] = c;
 }
 
-/* Where there is no ear (the outline crosses itself, or has no area left) any corner goes: then
+/* If there is no ear (the outline crosses itself, or has no area left) any corner is cut off: then
  * there are triangles without area or turned over, which tl_mesh_check finds. */
 static void cut_ears(const outline *o, uint32_t *left, size_t n, uint32_t (*triangle)[3]) {
   for (size_t cut = 0; n > 3; ++cut) {

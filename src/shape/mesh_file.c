@@ -42,7 +42,7 @@ talus_status tl_mesh_source_face(tl_mesh_source *s) {
 
 /* ---- each place once ------------------------------------------------------------------------- */
 
-/* A table of open addresses: rows of places, or TL_MESH_NONE. */
+/* A hash table with open addressing: rows of places, or TL_MESH_NONE. */
 static talus_status weld(const char *path, tl_coordinates *points, double scale, uint32_t *row_of) {
   const size_t n = points->count / 3;
   size_t size = 16, kept = 0;
@@ -134,14 +134,13 @@ talus_status tl_mesh_parse_points(const char *path, const char *bytes, size_t n,
   return status;
 }
 
-/* Calls `parse` with the whole of a file, or with nothing where its name says that it is no mesh.
- */
+/* Calls `parse` with the whole file, or with nothing if its name shows that it is no mesh. */
 typedef talus_status read_fn(const char *path, const char *bytes, size_t n, double scale,
                              void *out);
 
 static talus_status read_whole(const char *path, double scale, bool wants_faces, read_fn *fn,
                                void *out) {
-  if (!parser_of(path, wants_faces)) /* before the file is looked for */
+  if (!parser_of(path, wants_faces)) /* before the file is opened */
     return fn(path, "", 0, scale, out);
   tl_bytes bytes = {0};
   talus_status status = tl_input_load(path, &bytes);
@@ -162,7 +161,7 @@ talus_status tl_mesh_read_points(const char *path, double scale, tl_coordinates 
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-/* Welds, and leaves out vertices that no triangle has. */
+/* Joins equal vertices, and drops vertices that no triangle has. */
 static talus_status make_mesh(tl_mesh_source *s, const char *path, double scale, tl_mesh *mesh) {
   const size_t given = s->point->count / 3, triangles = s->corner.count / 3;
   TL_TRY(tl_array_resize(&s->face, 2 * given));

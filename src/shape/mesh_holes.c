@@ -1,9 +1,10 @@
-/* Holes: loops of open edges, closed where somebody says so. */
+/* Holes: loops of open edges, closed if the caller asks for it. */
 #include "shape/mesh_source.h"
 #include "shape/mesh_tools.h"
 
-/* The open sides by the vertex where the edge of the hole begins: the way round a hole is against
- * that of the triangles. A vertex where two holes meet has one way only; then one of them stays. */
+/* The open sides by the vertex where the edge of the hole begins: a hole runs opposite to the
+ * triangles around it. A vertex where two holes meet stores only one of them; the other stays
+ * open. */
 typedef struct rim {
   TL_ARRAY(uint32_t) next; /* by vertex; TL_MESH_NONE: no open side ends there */
   TL_ARRAY(uint32_t) loop;
@@ -26,7 +27,7 @@ static talus_status find_rim(const tl_mesh *mesh, rim *r) {
   return TALUS_OK;
 }
 
-/* Takes the loop that begins at v out of `next`; empty where it does not come back to v. */
+/* Removes the loop that begins at v from `next`; empty if it does not return to v. */
 static talus_status take_loop(rim *r, uint32_t v) {
   r->loop.count = 0;
   uint32_t at = v;
@@ -41,7 +42,7 @@ static talus_status take_loop(rim *r, uint32_t v) {
   return TALUS_OK;
 }
 
-/* A fan about the middle: what is too large for ears. */
+/* Closes a loop that is too large for ears, with a fan about its middle. */
 static talus_status close_by_fan(const tl_mesh *mesh, rim *r) {
   const size_t n = r->loop.count;
   const uint32_t middle = (uint32_t)(mesh->vertices + r->point.count / 3);

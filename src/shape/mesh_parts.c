@@ -1,4 +1,5 @@
-/* Meshes on grids: box, plate, torus, cylinder. */
+/* Meshes on grids: box, plate, torus, cylinder, funnel, screw. */
+#include "base/power.h"
 #include "base/trig.h"
 #include "kernels/vec3.h"
 #include "shape/mesh_make.h"
@@ -120,5 +121,45 @@ talus_status tl_mesh_make_cylinder(double radius, double length, size_t triangle
   size_t t = put_wall(mesh, 0, 0, n, 2);
   t = put_cap(mesh, t, 2 * n, 0, n, false);
   (void)put_cap(mesh, t, 2 * n + 1, n, n, true);
+  return TALUS_OK;
+}
+
+/* ---- open ones ------------------------------------------------------------------------------- */
+
+talus_status tl_mesh_make_funnel(double upper, double lower, double height, size_t triangles,
+                                 tl_mesh *mesh) {
+  const double slant = tl_hypot_d(upper - lower, height), round = TURN * 0.5 * (upper + lower);
+  size_t n = columns_of(round, slant, triangles);
+  n = n < 3 ? 3 : n;
+  const size_t rows = triangles / (2 * n) < 1 ? 1 : triangles / (2 * n);
+  TL_TRY(tl_mesh_reserve(n * (rows + 1), 2 * n * rows, mesh));
+  for (size_t j = 0; j <= rows; ++j) {
+    const double up = (double)j / (double)rows;
+    place_row(mesh, j * n, n, lower + (upper - lower) * up, height * (up - 0.5));
+  }
+  (void)put_wall(mesh, 0, 0, n, rows + 1);
+  return TALUS_OK;
+}
+
+talus_status tl_mesh_make_screw(double radius, double pitch, double length, double inner,
+                                size_t triangles, tl_mesh *mesh) {
+  const double turns = length / pitch;
+  size_t n = columns_of(TURN * 0.5 * (radius + inner) * turns, radius - inner, triangles);
+  n = n < 12 * (size_t)(turns + 1) ? 12 * (size_t)(turns + 1) : n;
+  const size_t m = triangles / (2 * n) < 1 ? 1 : triangles / (2 * n);
+  TL_TRY(tl_mesh_reserve((n + 1) * (m + 1), 2 * n * m, mesh));
+  for (size_t i = 0; i <= n; ++i)
+    for (size_t j = 0; j <= m; ++j) {
+      const double along = (double)i / (double)n, u = TURN * turns * along;
+      const double r = inner + (radius - inner) * (double)j / (double)m;
+      place(mesh->vertex[i * (m + 1) + j], r * tl_cos_d(u), r * tl_sin_d(u),
+            length * (along - 0.5));
+    }
+  size_t t = 0;
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < m; ++j) {
+      const size_t a = i * (m + 1) + j;
+      t = put_quad(mesh, t, a, a + 1, a + m + 2, a + m + 1);
+    }
   return TALUS_OK;
 }

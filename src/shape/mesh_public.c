@@ -59,7 +59,19 @@ talus_mesh_recipe talus_mesh_recipe_default(void) {
   return (talus_mesh_recipe){.kind = "icosphere", .noise = 1.4};
 }
 
-typedef enum made { ICOSPHERE, NOISY_SPHERE, BOX, PLATE, CYLINDER, TORUS, BOLT, NUT, KINDS } made;
+typedef enum made {
+  ICOSPHERE,
+  NOISY_SPHERE,
+  BOX,
+  PLATE,
+  CYLINDER,
+  TORUS,
+  BOLT,
+  NUT,
+  FUNNEL,
+  SCREW,
+  KINDS
+} made;
 
 static const struct {
   const char *name;
@@ -75,6 +87,8 @@ static const struct {
     [TORUS] = {"torus", 1152, {1, 0.25}, 2},
     [BOLT] = {"bolt", 0, {0.01, 0.0015, 0.03}, 3},
     [NUT] = {"nut", 0, {0.01, 0.0015, 0.008, 0.016, 5e-5}, 5},
+    [FUNNEL] = {"funnel", 512, {0.5, 0.1, 0.5}, 3},
+    [SCREW] = {"screw", 1152, {0.1, 0.1, 0.5, 0.02}, 4},
 };
 
 const char *talus_mesh_recipe_name(size_t i) { return i < KINDS ? recipes[i].name : NULL; }
@@ -125,6 +139,15 @@ static talus_status make(made kind, const talus_mesh_recipe *recipe, size_t tria
                      "expected a tube that is thinner (size: radius, radius of the tube)",
                      size[0], size[1]);
     return tl_mesh_make_torus(size[0], size[1], triangles, mesh);
+  case FUNNEL:
+    return tl_mesh_make_funnel(size[0], size[1], size[2], triangles, mesh);
+  case SCREW:
+    if (!(size[3] < size[0] && size[2] < 1000 * size[1]))
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "a screw of radius %g, pitch %g, length %g and inner radius %g m cannot be; "
+                     "the inner radius must be smaller, and the length below 1000 pitches",
+                     size[0], size[1], size[2], size[3]);
+    return tl_mesh_make_screw(size[0], size[1], size[2], size[3], triangles, mesh);
   case BOLT:
   case NUT:
     return make_thread(kind, size, triangles, mesh);

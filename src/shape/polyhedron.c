@@ -50,9 +50,9 @@ static bool is_in_plane(const polyhedron *p, uint32_t t, talus_dvec3 n, double d
   return true;
 }
 
-/* Everything is below the plane of a triangle of the hull, and the height of the surface above that
- * plane is a concave function; so what lies within a tolerance of it is a convex patch, without
- * holes. Largest triangles first: the plane of a needle says little. */
+/* All of the hull is below the plane of each of its triangles, and the height of the surface above
+ * such a plane is a concave function; so the part within a tolerance of it is a convex patch
+ * without holes. Largest triangles come first: the plane of a needle is inaccurate. */
 static void flood(polyhedron *p, uint32_t from, uint32_t *stack) {
   const talus_dvec3 square = normal_of(p, from);
   const double length = tl_dlength(square);
@@ -126,7 +126,7 @@ static talus_status walk(polyhedron *p, uint32_t t, int k, uint32_t *edges) {
   return TALUS_OK;
 }
 
-/* Loops of all faces in `loop`; false where a face has no boundary of one piece. */
+/* Fills `loop` with the loops of all faces; false if the boundary of a face is not in one piece. */
 static talus_status find_loops(polyhedron *p, bool *good) {
   const uint32_t n = (uint32_t)p->triangles.count;
   TL_ARRAY(uint32_t) border = {0}; /* by face: edges of its boundary, all of them */
@@ -160,8 +160,8 @@ static talus_status find_loops(polyhedron *p, bool *good) {
   return status;
 }
 
-/* A vertex of a polyhedron has three faces at least. What is on two is on an edge. Loops are then
- * of rows of `vertex`. False where a face has less than three vertices left. */
+/* A vertex of a polyhedron has at least three faces; a point with two is on an edge and is dropped.
+ * Loops then hold rows of `vertex`. False if a face has less than three vertices left. */
 static talus_status keep_vertices(polyhedron *p, size_t points, bool *good) {
   TL_ARRAY(uint32_t) row = {0};
   TL_TRY(tl_array_resize(&row, points));
@@ -197,7 +197,7 @@ static talus_status keep_vertices(polyhedron *p, size_t points, bool *good) {
 
 static talus_status find_faces(polyhedron *p, size_t points) {
   bool good = false;
-  for (int merge = 1; merge >= 0 && !good; --merge) { /* triangles as they are always do */
+  for (int merge = 1; merge >= 0 && !good; --merge) { /* unmerged triangles always succeed */
     TL_TRY(group_triangles(p, merge));
     TL_TRY(find_loops(p, &good));
     if (good)
@@ -261,8 +261,8 @@ static void store_edges(const polyhedron *p, tl_shape *shape) {
   qsort(shape->edge, shape->edge_count, 2 * sizeof *shape->edge, by_ends);
 }
 
-/* Counting sort of what has a vertex by that vertex; `next` ends up one vertex ahead, and goes
- * back. */
+/* Counting sort by vertex of the lists at each vertex. `next` ends up one vertex ahead, and is
+ * moved back. */
 static void store_neighbours(tl_shape *shape) {
   uint32_t *next = shape->vertex_start;
   const uint32_t ends = 2 * shape->edge_count;
@@ -324,7 +324,7 @@ static talus_status store(const polyhedron *p, tl_shape *shape) {
 
 static talus_status fill_in(polyhedron *p, size_t n, tl_shape *shape) {
   TL_TRY(find_faces(p, n));
-  /* About a place within, so that a hull far from its origin is as exact as one that is not. */
+  /* Relative to a place within, so that a hull far from its origin is as exact as a near one. */
   const talus_dvec3 about = point_at(p->points, p->vertex.data[0]);
   const tl_moments moments = moments_of(p, about);
   if (!(moments.volume > 0))

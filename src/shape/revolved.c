@@ -33,7 +33,8 @@ static talus_status check_points(const char *who, const double *p, size_t n) {
   return TALUS_OK;
 }
 
-/* Twice the area of the triangle a, b, c in the meridian plane: which side of a, b has c. */
+/* Twice the area of the triangle a, b, c in the meridian plane; its sign says on which side of a, b
+ * the point c is. */
 static double side_of(const double *a, const double *b, const double *c) {
   return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
@@ -81,8 +82,8 @@ talus_status tl_revolved_check(const char *who, const double *profile, size_t n)
 
 /* ---- shape ----------------------------------------------------------------------------------- */
 
-/* The area between profile and axis, positive where the way goes up, so that the axis is left of
- * it; of a ring it is the area within. */
+/* The area between profile and axis, positive if the profile goes up, so that the axis is on its
+ * left; for a ring it is the area within. */
 static double area_of(const double *p, size_t n) {
   double area = 0;
   for (size_t i = 0; i + 1 < n; ++i, p += 2)

@@ -11,7 +11,7 @@
  * the profile, -1 where it is right, 0 where neither is (a flat plate). */
 talus_status tl_revolved_make(const char *who, const talus_shape_def *def, tl_shape *shape);
 
-/* The same checks of a profile that is there already: what came from a file. */
+/* The same checks for a profile that was read from a file. */
 talus_status tl_revolved_check(const char *who, const double *profile, size_t n);
 
 /* The wall as triangles (shape->facets), for kinds that have no exact contacts with it. Sides of

@@ -122,7 +122,7 @@ static talus_status check(const char *who, const talus_shape_def *def) {
   case TALUS_CLUMP:
   case TALUS_REVOLVED:
   case TALUS_MESH:
-    break; /* where they are made */
+    break; /* checked where they are made */
   default:
     for (int i = 0; i < 3; ++i)
       TL_TRY(check_length(who, edges[i], size[i]));

@@ -24,9 +24,9 @@ static inline double tl_dual_norm(double x, double y, double n) {
 talus_status tl_shape_make(const talus_shape_def *def, tl_shape *shape);
 void tl_shape_release(tl_shape *shape);
 
-/* What a hull, a clump or a mesh owns beside its name, in one list of lists: for memory,
- * checkpoints and copies. `scalars` follows from the counts of the shape; the pointer may be NULL
- * still. */
+/* The arrays that a hull, a clump or a mesh owns beside its name, in one list: for memory,
+ * checkpoints and copies. `scalars` follows from the counts of the shape; the pointer may still be
+ * NULL. */
 typedef struct tl_shape_list {
   const char *name;
   void *data;
@@ -36,7 +36,7 @@ typedef struct tl_shape_list {
 #define TL_SHAPE_LISTS 8
 void tl_shape_lists(const tl_shape *shape, tl_shape_list lists[TL_SHAPE_LISTS]);
 
-/* Makes list k what is at `data`, whoever owns that: for rows of a device. */
+/* Points list k at `data`, which somebody else owns: for rows of a device. */
 void tl_shape_point_list(tl_shape *shape, int k, void *data);
 
 /* Makes room for all lists by the shape's counts, all zero. On failure none is there. */
@@ -46,19 +46,20 @@ talus_status tl_shape_allocate(tl_shape *shape);
 talus_status tl_shape_set_list(tl_shape *shape, int k, const void *from);
 void tl_shape_release_lists(tl_shape *shape);
 
-/* What follows from the lists and is not saved: the surface of a mesh. After loading them. */
+/* Computes what follows from the lists and is not saved: the surface of a mesh. To be called after
+ * loading them. */
 talus_status tl_shape_derive(tl_shape *shape);
 
 /* A copy to the last bit. */
 talus_status tl_shape_copy(tl_shape *to, const tl_shape *from);
 
-/* Whether what was read from a file can be used without fear: counts, indices, finite numbers. */
+/* Whether a shape that was read from a file is valid: counts, indices, finite numbers. */
 talus_status tl_shape_validate(const tl_shape *shape);
 
 const char *tl_shape_kind_name(talus_shape_kind kind);
 
-/* Box of a shape at a pose of its principal frame. Infinite on every side for an unbounded shape.
- */
+/* Box of a shape at a pose of its principal frame. For an unbounded shape it is infinite on every
+ * side. */
 talus_box tl_shape_bounds(const tl_shape *shape, double scale, talus_dvec3 position,
                           talus_quat rotation);
 

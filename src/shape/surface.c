@@ -1,5 +1,5 @@
-/* Triangles of a shape's surface, for looking at: exact where it is flat, cut finely where it is
- * round. Nothing that is computed hangs on them. */
+/* Triangles of a shape's surface, for pictures: exact where it is flat, divided finely where it is
+ * round. No computed result depends on them. */
 #include "base/power.h"
 #include "base/trig.h"
 #include "shape/surface.h"
@@ -54,7 +54,8 @@ static talus_status revolve(tl_surface *s, const profile_point *profile, size_t 
   return TALUS_OK;
 }
 
-/* A wall is cut finer than bodies: one sees it from near. Its front is where bodies may be. */
+/* A wall has more triangles than bodies, because it is seen from near. Its front is the side where
+ * bodies may be. */
 static talus_status add_revolved(tl_surface *s, const tl_shape *shape) {
   const uint32_t n = shape->point_count, around = 3 * AROUND;
   const bool flip = shape->open == TL_REVOLVED_OUT ? shape->size[0] > 0 : shape->size[0] < 0;
@@ -75,7 +76,7 @@ static talus_status add_revolved(tl_surface *s, const tl_shape *shape) {
   return TALUS_OK;
 }
 
-/* A ball of radius 1, its halves `length` apart. */
+/* A ball, or a capsule whose halves are `length` apart. */
 static talus_status add_ball(tl_surface *s, double radius, double length) {
   profile_point profile[HEIGHT + 2];
   size_t n = 0;

@@ -1,4 +1,4 @@
-/* The surface of a shape as triangles, for looking at. */
+/* The surface of a shape as triangles, for pictures. */
 #ifndef TL_SHAPE_SURFACE_H
 #define TL_SHAPE_SURFACE_H
 

@@ -34,7 +34,7 @@ static void measure(const double *points, const uint32_t *v, uint32_t number, it
   }
 }
 
-/* A total order, so that what is cut off does not depend on how it was found. */
+/* A total order, so that the cut does not depend on how it was found. */
 static bool is_less(const item *a, const item *b, int axis) {
   return a->middle[axis] != b->middle[axis] ? a->middle[axis] < b->middle[axis]
                                             : a->number < b->number;
@@ -66,7 +66,7 @@ static void select_least(item *items, size_t n, size_t k, int axis) {
       if (i < j)
         swap(&items[i++], &items[--j]);
     }
-    if (i == lo) { /* the pivot is the least of all: it goes first */
+    if (i == lo) { /* the pivot is the least of all: it becomes the first */
       for (size_t m = lo; m < hi; ++m)
         if (items[m].number == pivot.number)
           swap(&items[lo], &items[m]);

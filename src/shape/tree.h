@@ -37,7 +37,7 @@ typedef struct tl_tree_box {
   double lo[3], hi[3];
 } tl_tree_box;
 
-/* Runs of triangles whose boxes meet a box, in ascending order whatever the tree looks like. */
+/* Runs of triangles whose boxes overlap a box, in ascending order for any tree. */
 typedef struct tl_tree_walk {
   const tl_tree *tree;
   uint32_t stack[TL_TREE_STACK];

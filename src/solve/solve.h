@@ -27,7 +27,8 @@ typedef struct tl_solve_report {
 } tl_solve_report;
 
 /* Velocities as a solver left them: a row per member of the crowd, `stride` bytes apart, because
- * they stay where the solver worked on them (its body buffer, in the arena). */
+ * they stay where the solver worked on them (its body buffer, in the arena); or set aside in rows
+ * of crowd->out, where shifts took their place. */
 typedef struct tl_twist {
   talus_vec3 velocity, spin;
 } tl_twist;
@@ -39,15 +40,18 @@ typedef struct tl_twists {
   const uint32_t *row; /* of each member; NULL: the same number */
   const void *shift;   /* laid out likewise: what moves bodies in this step beside their velocity,
                           and does not stay with it (position correction); NULL: nothing */
+  const talus_vec3 *velocities, *spins; /* by member, set aside; NULL: from `first` on */
 } tl_twists;
 
-/* Where the velocity of a member is. */
+/* Where the row of a member is. */
 static inline const unsigned char *tl_twist_place(tl_twists twists, size_t member) {
   const size_t row = twists.row ? twists.row[member] : member;
   return (const unsigned char *)twists.first + row * twists.stride;
 }
 
 static inline tl_twist tl_twist_of(tl_twists twists, size_t member) {
+  if (twists.velocities)
+    return (tl_twist){twists.velocities[member], twists.spins[member]};
   const unsigned char *at = tl_twist_place(twists, member);
   return (tl_twist){*(const talus_vec3 *)at,
                     *(const talus_vec3 *)(at + (twists.spin ? twists.spin : sizeof(talus_vec3)))};
@@ -57,6 +61,7 @@ static inline tl_twist tl_shift_of(tl_twists twists, size_t member) {
   if (!twists.shift)
     return (tl_twist){{0, 0, 0}, {0, 0, 0}};
   twists.first = twists.shift;
+  twists.velocities = NULL;
   return tl_twist_of(twists, member);
 }
 
@@ -67,8 +72,9 @@ talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *t
 
 /* Velocities at t1 for every free member of the crowd, from those at t0, loads, gravity and
  * contacts, by cone complementarity (docs/theory/ccp.md). Reads contacts' impulses as the start and
- * leaves the solution in them. Writes nothing of crowd->out: the stepper checks the result first.
- * Rows of members that contacts cannot move are undefined. */
+ * leaves the solution in them. Moves no body: the stepper checks the result first. Rows of
+ * crowd->out are scratch, where it lends them (crowd.h), and else not written. Rows of members that
+ * contacts cannot move are undefined. */
 talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
                           tl_solve_report *report);
 

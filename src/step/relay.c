@@ -336,13 +336,15 @@ static talus_status look_again(relay *job, bool *is_done) {
   return TALUS_OK;
 }
 
-/* Asks for what an impact takes in every step, up to a size: so that one in a small scene that is
- * at rest allocates nothing. */
+/* Asks for what an impact takes in every step, in small scenes: so that one in a scene that is at
+ * rest allocates nothing. */
 static talus_status reserve(const tl_reach *reach) {
   const tl_arena_mark mark = tl_arena_get_mark(reach->crowd->arena);
   const size_t most = (size_t)4 << 20, wanted = reach->model->bodies * 1024 + 2 * sizeof(map);
   unsigned char *room;
-  TL_TAKE(reach->crowd->arena, wanted < most ? wanted : most, &room);
+  if (wanted > most)
+    return TALUS_OK;
+  TL_TAKE(reach->crowd->arena, wanted, &room);
   tl_arena_release(reach->crowd->arena, mark);
   return TALUS_OK;
 }
@@ -350,7 +352,7 @@ static talus_status reserve(const tl_reach *reach) {
 static talus_status begin(relay *job) {
   const size_t bodies = job->reach->model->bodies;
   TL_TAKE(job->crowd->arena, bodies, &job->margins);
-  TL_TAKE(job->crowd->arena, bodies, &job->sides);
+  TL_TAKE(job->crowd->arena, job->reach->push_room, &job->sides);
   TL_TAKE(job->crowd->arena, bodies, &job->is_out);
   for (size_t i = 0; i < job->crowd->count; ++i) {
     const uint32_t slot = tl_crowd_slot(job->crowd, i);

@@ -41,8 +41,8 @@ talus_status tl_world_check_start(talus_world *world, const tl_crowd *crowd) {
   if (found.short_count == 0)
     return TALUS_OK;
   return tl_fail(TALUS_ERROR_INVALID,
-                 "%s and %s overlap by %.3g m at the start, and %zu pairs in all, which step: "
-                 "adaptive would have to pull apart; move them, or say `allow_overlap: true`",
+                 "%s and %s overlap by %.3g m at the start, and %zu pairs in all, which would "
+                 "have to be pulled apart; move them, or say `allow_overlap: true`",
                  tl_world_describe(world, found.nearest.a),
                  tl_world_describe(world, found.nearest.b), -found.least, found.short_count);
 }

@@ -2,6 +2,7 @@
  * last and removal closes up without reordering, so that slot order is canonical order. */
 #include "base/quote.h"
 #include "crowd/asleep.h"
+#include "narrow/narrow.h"
 #include "shape/shape.h"
 #include "shape/solid.h"
 #include "world/world.h"
@@ -41,6 +42,7 @@ talus_status tl_world_slot(const talus_world *world, talus_body body, uint32_t *
 /* Lazy rows that this world cannot do without; asked for again where memory was missing. */
 static talus_status reserve_lazy(talus_world *world) {
   TL_TRY(tl_world_reserve_push(world));
+  TL_TRY(tl_world_reserve_pace(world));
   return tl_world_reserve_sleep(world);
 }
 
@@ -117,7 +119,8 @@ static talus_status check_references(const talus_world *world, const talus_body_
 }
 
 /* With periodic axes a pair meets through its nearest image only. That is right for bodies up to
- * half the period, and for static ones that go through the whole of it. */
+ * half the period, and for static ones that go through the whole of it. A static mesh meets others
+ * in all images that are near (narrow/parts_images.c). */
 static talus_status check_period(const talus_world *world, const talus_body_def *def,
                                  const char *what) {
   const talus_domain_def *domain = &world->model.domain;
@@ -146,6 +149,14 @@ static talus_status check_period(const talus_world *world, const talus_body_def 
           TALUS_ERROR_INVALID,
           "%s: a plane cannot cross the periodic axis %c; its normal must be square to it", what,
           "xyz"[k]);
+    if (shape->kind == TALUS_MESH && def->kind != TALUS_FREE) {
+      if (size[k] > TL_PARTS_PERIODS * period[k])
+        return tl_fail(TALUS_ERROR_INVALID,
+                       "%s: it is %g m long on the periodic axis %c of %g m; a mesh may be as long "
+                       "as %d periods",
+                       what, size[k], "xyz"[k], period[k], TL_PARTS_PERIODS);
+      continue;
+    }
     if (shape->bounded && size[k] > 0.5 * period[k] &&
         !(def->kind != TALUS_FREE && size[k] >= period[k]))
       return tl_fail(TALUS_ERROR_INVALID,

@@ -344,7 +344,7 @@ talus_status tl_world_follow_courses(talus_world *world) {
     double value[3];
     const double begin = tl_clock_at(course->clock, dt, world->time);
     /* How long an adaptive step is shows later: it takes what is at its begin. */
-    const double share = world->model.step == TALUS_STEP_ADAPTIVE   ? 0
+    const double share = tl_step_is_free(&world->model)             ? 0
                          : on_joint && is_speed(world, course, row) ? 1
                                                                     : 0.5;
     look_up(world, course, begin + share * dt, value);

@@ -85,6 +85,7 @@ talus_world_def talus_world_def_default(void) {
       .margin = -1,
       .sweep = true,
       .dt_min = 1e-8,
+      .growth = 2,
       .halo = -1,
       .sleep = {.time = 0.5},
   };

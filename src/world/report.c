@@ -112,7 +112,15 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .swept = world->adaptive.swept,
                            .short_steps = world->adaptive.cut,
                            .short_a = world->adaptive.cut_by[0],
-                           .short_b = world->adaptive.cut_by[1]};
+                           .short_b = world->adaptive.cut_by[1],
+                           .local = {.body_steps = world->local.counts.body_steps,
+                                     .body_steps_global = world->local.counts.body_steps_global,
+                                     .clusters = world->local.counts.clusters,
+                                     .rounds = world->local.counts.rounds,
+                                     .rendezvous = world->local.counts.rendezvous,
+                                     .rollbacks = world->local.counts.rollbacks,
+                                     .depth = world->local.counts.depth,
+                                     .window = world->local.counts.window}};
   for (size_t i = 0; i < world->contacts.count; ++i)
     report->contacts += world->contacts.data[i].gap <= 0;
   tl_joints_loads(&world->joints, &report->joint_force, &report->joint_torque);

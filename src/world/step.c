@@ -339,6 +339,8 @@ static talus_status need_to_begin(const talus_world *world) {
 }
 
 static talus_status run_stages(talus_world *world, tl_crowd *crowd) {
+  if (world->model.step == TALUS_STEP_LOCAL)
+    return tl_step_local(world->backend, crowd, &world->local, &world->last);
   if (world->model.step == TALUS_STEP_ADAPTIVE)
     return tl_step_adaptive(world->backend, crowd, &world->last);
   if (world->model.solve.kind == TALUS_SOLVE_PENALTY)
@@ -371,6 +373,7 @@ static talus_status step_once(talus_world *world) {
   tl_contacts_clear(&world->next);
   const bool is_springs = model->solve.kind == TALUS_SOLVE_PENALTY;
   tl_cancel_begin(&world->cancel, world->interrupt);
+  size_t swept = 0;
   tl_crowd crowd = {.model = model,
                     .count = model->bodies,
                     .t0 = world->time,
@@ -378,6 +381,7 @@ static talus_status step_once(talus_world *world) {
                     .dt = model->dt,
                     .in = &world->state,
                     .out = &world->next_state,
+                    .lends_out = true,
                     .contacts_before = &world->contacts,
                     .contacts_after = &world->next,
                     .arena = &world->arena,
@@ -389,12 +393,15 @@ static talus_status step_once(talus_world *world) {
                     .sleeps = true,
                     .cancel = world->interrupt ? &world->cancel : NULL,
                     .penalty = &world->penalty,
+                    .local = &world->local,
                     .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,
+                    .swept = &swept,
                     .where = &world->where};
   const bool is_adaptive = model->step == TALUS_STEP_ADAPTIVE;
   if (is_adaptive)
     tl_world_plan_adaptive(world, &crowd.t1, &crowd.dt);
-  if (is_adaptive && world->time == 0)
+  world->local.records = world->watch != NULL;
+  if (tl_step_is_free(model) && world->time == 0)
     TL_TRY(tl_world_check_start(world, &crowd));
   const double planned = crowd.dt;
   if (is_springs)
@@ -417,6 +424,11 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
   if (world->watch)
     TL_TRY(world->watch(world->watch_context, &crowd));
+  /* These look at rows, which may be elsewhere as soon as the result is taken. */
+  if (is_adaptive)
+    tl_world_note_adaptive(world, &crowd, planned);
+  if (model->step == TALUS_STEP_LOCAL)
+    tl_world_note_local(world);
   tl_joints_take(&world->joints, tl_model_substep(model, crowd.dt));
   take_result(world);
   world->walls.asked += world->last.walls.asked;
@@ -438,8 +450,7 @@ static talus_status step_once(talus_world *world) {
   note_convergence(world, crowd.t1);
   world->penalty.is_borrowed = false;
   tl_world_note_elastic(world);
-  if (is_adaptive)
-    tl_world_note_adaptive(world, &crowd, planned);
+  world->adaptive.swept += swept;
   if (!is_adaptive || crowd.t1 == (double)(world->steps + 1) * model->dt)
     world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;

@@ -10,6 +10,7 @@
 #include "crowd/flights.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
+#include "step/local/local.h"
 #include "crowd/model.h"
 #include "crowd/residency.h"
 #include "solve/penalty/penalty.h"
@@ -139,6 +140,7 @@ struct talus_world {
   double joint_work;                           /* J, likewise, without what springs store */
   double damping_work, friction_work;          /* likewise, penalty */
   tl_adaptive adaptive;
+  tl_local local;                /* its counts are saved */
   uint64_t collisions, hasty;    /* elastic: sums over all steps */
   double virial;                 /* J, likewise */
   double zone_energy, zone_work; /* J: potential now; sum over all steps */
@@ -317,6 +319,10 @@ talus_status tl_adaptive_check(const talus_world_def *def);
 talus_status tl_world_check_start(talus_world *world, const tl_crowd *crowd);
 void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt);
 void tl_world_note_adaptive(talus_world *world, const tl_crowd *crowd, double planned);
+/* Local time (world/local.c): likewise; room for the field `pace`; what a step did is added up. */
+talus_status tl_local_check(const talus_world_def *def);
+talus_status tl_world_reserve_pace(talus_world *world);
+void tl_world_note_local(talus_world *world);
 /* Numbers of a row; whether the rows of a course make sense (`what` is whose it is). */
 size_t tl_course_columns(uint32_t kind);
 talus_status tl_course_check(uint32_t kind, const double *rows, size_t count, const char *what);

@@ -87,6 +87,8 @@ def test_a_heap_with_adaptive_steps_is_clean_and_goes_on_after_a_stop(tmp_path):
     assert done.returncode == 0, done.stdout
     found = json.loads(done.stdout)
     assert 40 < found["steps"] < 400 and found["deepest"]["depth"] < 0
+    shown = talus("info", out).stdout
+    assert "shortest step" in shown and "the last by bodies" in shown and "s |####" in shown
     part = tmp_path / "part"
     for until, resume in ((0.2, []), (0.4, ["--resume"])):
         done = talus("run", tmp_path / "scene.yaml", "-o", part, "--quiet", "--until", until, *resume)
@@ -95,6 +97,63 @@ def test_a_heap_with_adaptive_steps_is_clean_and_goes_on_after_a_stop(tmp_path):
     rows = [[[cell for i, cell in enumerate(line.split(",")) if i not in walls]
              for line in (folder / "history.csv").read_text().splitlines()] for folder in (out, part)]
     assert rows[0] == rows[1]
+
+
+FAST = """\
+talus: 1
+until: {until}
+gravity: [0, 0, 0]
+step: {step}
+contact: {{sweep: {sweep}}}
+materials: {{m: {{density: 1000, friction: 0.2, restitution: 0.3}}}}
+bodies:
+{bodies}
+output: {{every: {until}}}
+"""
+
+# Time, step, bodies, and the pair that meets.
+FAST_SCENES = {
+    "needle through a mesh wall": (0.004, 1e-3, """\
+  - {name: wall, shape: {mesh: {make: plate, size: [2, 2], triangles: 200}}, material: m, fixed: true}
+  - {name: needle, shape: {capsule: {radius: 0.002, length: 0.2}}, material: m, at: [-10, 0.2, 11.7],
+     rotation: {axis: [0, 1, 0], degrees: -40}, velocity: [8e3, 0, -1e4], spin: [0, 3, 0]}""", ("wall", "needle")),
+    "spinning cross": (0.1, 0.02, """\
+  - {name: cross, shape: {clump: [[-0.9, 0, 0, 0.1], [-0.6, 0, 0, 0.1], [-0.3, 0, 0, 0.1], [0, 0, 0, 0.1], [0.3, 0, 0, 0.1],
+     [0.6, 0, 0, 0.1], [0.9, 0, 0, 0.1], [0, 0.9, 0, 0.1], [0, -0.9, 0, 0.1]]}, material: m, spin: [0, 0, 30]}
+  - {name: box, shape: {box: [0.1, 0.1, 0.1]}, material: m, at: [0.7, 0.7, 0]}""", ("cross", "box")),
+    "three balls at once": (0.05, 0.01, """\
+  - {name: one, shape: {sphere: 0.1}, material: m, at: [1, 0, 0], velocity: [-100, 0, 0]}
+  - {name: two, shape: {sphere: 0.1}, material: m, at: [-0.5, 0.8660254037844386, 0], velocity: [50, -86.60254037844386, 0]}
+  - {name: three, shape: {sphere: 0.1}, material: m, at: [-0.5, -0.8660254037844386, 0],
+     velocity: [50, 86.60254037844386, 0]}""", ("one", "two")),
+    "ball in a shrinking corner": (0.2, 0.01, """\
+  - {name: left, shape: {box: [1, 4, 4]}, material: m, at: [-0.7, 0, 0], fixed: true}
+  - {name: right, shape: {box: [1, 4, 4]}, material: m, at: [0.9, 0, 0], rotation: {axis: [0, 0, 1], degrees: 8},
+     motion: {velocity: [-0.5, 0, 0]}}
+  - {name: ball, shape: {sphere: 0.1}, material: m, at: [0, 0, 0], velocity: [40, 30, 1]}""", ("right", "ball")),
+    "screw thread": (0.002, 1e-3, """\
+  - {name: bolt, shape: {mesh: {make: bolt, size: [0.01, 0.0015, 0.006], triangles: 600}}, material: m, fixed: true}
+  - {name: nut, shape: {mesh: {make: nut, size: [0.01, 0.0015, 0.002, 0.016, 1.0e-4], triangles: 300}}, material: m,
+     at: [0, 0, 0.003], spin: [0, 0, 300], velocity: [0, 0, -5]}""", ("bolt", "nut")),
+}
+
+
+@pytest.mark.parametrize("name", FAST_SCENES)
+def test_what_is_fast_meets_and_without_a_sweep_it_passes_through(tmp_path, name):
+    until, dt, bodies, pair = FAST_SCENES[name]
+    for kind, sweep in (("adaptive", "true"), ("fixed", "true"), ("fixed", "false")):
+        step = f"{{kind: adaptive, max: {dt}}}" if kind == "adaptive" else f"{{dt: {dt}}}"
+        folder = tmp_path / (kind + sweep)
+        folder.mkdir()
+        out = made(folder, FAST.format(until=until, step=step, sweep=sweep, bodies=bodies))
+        done = talus("audit", out, "--json")
+        found = json.loads(done.stdout)
+        if sweep == "true":
+            assert done.returncode == 0, (kind, done.stdout)
+            assert found["overlaps"] == found["unproven"] == 0
+        else:
+            assert done.returncode == 1, done.stdout
+            assert {found["first"][end].split("'")[1] for end in "ab"} == set(pair)
 
 
 def test_overlaps_within_the_tolerance_are_allowed(tmp_path):

@@ -44,3 +44,14 @@ def test_pairs_are_priced_by_kinds(tmp_path):
 def test_what_is_not_there_is_refused():
     assert "did you mean 'pyramid'" in bench("--table", "pyramids", code=2).stderr
     assert "ccp or impulse" in bench("--solve", "penalty", code=2).stderr
+
+
+def test_another_build_runs_the_same_table(tmp_path):
+    other = tmp_path / "other talus"
+    other.write_text('#!/bin/sh\necho "told: $*"\n', encoding="utf-8")
+    other.chmod(0o755)
+    told = bench("--quick", "--table", "wall", "--threads", 1, "--substeps", 2, "--against", other).stdout
+    assert "| told: bench blocks --table wall --solve ccp --bodies 0 --steps 0 --threads 1 --substeps 2 --iterations 10 --quick" in told
+    other.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+    assert "does not have table wall" in bench("--quick", "--table", "wall", "--against", other, code=1).stderr
+    assert "give the path of another talus" in bench("--against", tmp_path / "none", code=2).stderr

@@ -239,7 +239,7 @@ def test_a_b_c_of_spheres_and_boxes_are_as_good_as_their_own_columns(tmp_path):
 
 BAD_TABLES = [
     ("", "1: the header is missing"),
-    ("\n1,2,3,4\n", "1: the header is missing"),
+    ("\n# nothing\n", "3: the header is missing"),
     ("1,2,3\n", "1: 3 numbers and no header"),
     ("x,y,z\n1,2,3\n", "1: there is no column 'r'"),
     ("x,z,r\n1,2,3\n", "1: there is no column 'y'"),
@@ -247,7 +247,9 @@ BAD_TABLES = [
     ("x,y,z,width\n", "1: unknown column 'width'"),
     ("x,y,z,r,\n", "1: unknown column ''"),
     ("x,y,z,r,lx\n", "1: column 'lx' is for other shapes than spheres"),
-    ("x;y;z;r\n", "1: unknown column 'x;y;z;r'"),
+    ("x;y;z;r\n", "1: unknown column 'x;y;z;r'; separate columns by commas or blanks, and write decimals with a point"),
+    ("x,y,z,r,density\n", "1: unknown column 'density'; leave it out: the density of the material decides"),
+    ("x,y,z,r,type\n", "1: unknown column 'type'; leave it out: give each material a table of its own"),
     ("x,y,z,r\n1,2,3,4\n1,2,3\n", "3: 3 fields, but the header names 4"),
     ("x,y,z,r\n1,2,3,4,5\n", "2: 5 fields, but the header names 4"),
     ("x,y,z,r\n1,2,3,4,\n", "2: 5 fields, but the header names 4"),

@@ -1,6 +1,6 @@
 """Ctrl-C: every command stops within a second of the first one, whatever it is at, and leaves nothing half."""
-import math
 import os
+import random
 import signal
 import subprocess
 import time
@@ -86,21 +86,29 @@ def test_check_stops(tmp_path):
     assert code in (130, -signal.SIGINT) and took < PROMPT
 
 
-def fan(path, n):
-    """A closed cone of n triangles about one point, and as many about another: half a minute of work."""
-    rim = "".join(f"{math.cos(2 * math.pi * i / n):.17g} {math.sin(2 * math.pi * i / n):.17g} 0\n" for i in range(n))
-    faces = "".join(f"3 {i} {(i + 1) % n} {n}\n3 {(i + 1) % n} {i} {n + 1}\n" for i in range(n))
-    path.write_text("ply\nformat ascii 1.0\n" f"element vertex {n + 2}\nproperty double x\nproperty double y\n"
-                    f"property double z\nelement face {2 * n}\nproperty list uchar int vertex_indices\nend_header\n"
-                    f"{rim}0 0 1\n0 0 -1\n{faces}")
+def bush(path):
+    """Triangles that go through each other, all through all."""
+    r, n = random.Random(1), 30000
+    corners = "".join(f"{r.random():.6f} {r.random():.6f} {r.random():.6f}\n" for _ in range(3 * n))
+    faces = "".join(f"3 {3 * i} {3 * i + 1} {3 * i + 2}\n" for i in range(n))
+    path.write_text(f"ply\nformat ascii 1.0\nelement vertex {3 * n}\nproperty double x\nproperty double y\n"
+                    f"property double z\nelement face {n}\nproperty list uchar int vertex_indices\nend_header\n"
+                    f"{corners}{faces}")
 
 
-@pytest.mark.parametrize("arguments", [["info", "a.ply"], ["repair", "a.ply", "-o", "b.ply"],
-                                       ["clump", "a.ply", "--error", "0.001", "-o", "b.yaml"]], ids=lambda a: a[0])
-def test_shape_stops(tmp_path, arguments):
-    fan(tmp_path / "a.ply", 100000)
+def stone(triangles):
+    return lambda path: talus("shape", "make", "noisy-sphere", "--triangles", str(triangles), "-o", path)
+
+
+@pytest.mark.parametrize("make, arguments", [(bush, ["info", "a.ply"]),
+                                             (stone(1310720), ["repair", "a.ply", "-o", "b.ply"]),
+                                             (stone(20480), ["clump", "a.ply", "--error", "5e-5", "-o", "b.yaml"])],
+                         ids=["info", "repair", "clump"])
+def test_shape_stops(tmp_path, make, arguments):
+    """Seconds of work, of which half a second is done."""
+    make(tmp_path / "a.ply")
     process = start("shape", *arguments, cwd=tmp_path)
-    time.sleep(1)
+    time.sleep(0.5)
     assert process.poll() is None, "it has ended before it could be stopped"
     took, code, _ = stop(process)
     assert code in (130, -signal.SIGINT) and took < PROMPT

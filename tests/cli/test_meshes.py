@@ -133,3 +133,26 @@ def test_a_fill_of_meshes_keeps_out_of_the_meshes_of_another(tmp_path):
     with h5py.File(tmp_path / "out/frames/000000.hdf") as frame:
         places = frame["VTKHDF/Points"][:]
     assert min(math.dist(p, q) for p in places[:15] for q in places[15:]) > 0.07
+
+
+def test_triangles_are_written_once_and_pictures_find_them(folder):
+    h5py = pytest.importorskip("h5py")
+    result = talus("run", folder / "scene.yaml", "-o", folder / "out")
+    assert result.returncode == 0, result.stderr
+    with h5py.File(folder / "out/shapes.hdf") as file:
+        assert list(file["talus/shapes/kind"].asstr()[()]) == ["mesh", "mesh", "sphere"]
+        assert list(file["talus/shapes/triangle_start"][()]) == [0, 2, 14, 14]
+        assert file["talus/shapes/points"].shape == (12, 4)
+    with h5py.File(folder / "out/frames/000001.hdf") as file:
+        assert file["talus/shapes/triangles"].shape == (0, 3)
+        assert list(file["talus/shapes/point_start"][()]) == [0, 0, 0, 0]
+    picture = talus("render", folder / "out", "--frame", "1", "-o", folder / "a.png", "--size", "64x48")
+    assert picture.returncode == 0, picture.stderr
+    first = (folder / "out/shapes.hdf").read_bytes()
+    again = talus("run", folder / "scene.yaml", "-o", folder / "out", "--resume")
+    assert again.returncode == 0, again.stderr
+    assert (folder / "out/shapes.hdf").read_bytes() == first
+    (folder / "out/shapes.hdf").unlink()
+    lost = talus("render", folder / "out", "--frame", "1", "-o", folder / "b.png", "--size", "64x48")
+    assert lost.returncode == 2 or lost.returncode == 1
+    assert "shapes.hdf" in lost.stderr and "Traceback" not in lost.stderr

@@ -113,6 +113,7 @@ def test_a_dry_run_writes_nothing_and_json_is_json(rain, tmp_path):
 @pytest.mark.parametrize("arguments, message", [
     (["--vary", "materials.stone.frictoin=0.1,0.2"], "did you mean `friction`"),
     (["--vary", "seed=1:2", "--measure", "iar.count mean"], "it has air; did you mean 'air'?"),
+    (["--vary", "seed=1:2", "--measure", "kinetic_energy"], "expected a column and what to take of it"),
     (["--vary", "seed=1:2", "--measure", "air.count average"], "expected mean, min, max, last or std"),
     (["--vary", "seed=1:2", "--measure", "air.count mean 3"], "expected an interval of time"),
     (["--vary", "seed=1:2", "--measure", "air.count mean 3:1"], "expected an interval of time"),

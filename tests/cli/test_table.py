@@ -54,7 +54,9 @@ def test_headers_blanks_and_dumps_make_the_same_bodies(tmp_path):
     ligg = DUMP + "ITEM: ATOMS id type x y z ix iy iz vx vy vz fx fy fz omegax omegay omegaz radius \n" + "".join(
         f"{i} 1 {x} {y} {z} 0 0 0 0 0 0 1 1 1 0 0 0 {r} \n" for i, (x, y, z, r) in enumerate(ROWS))
     for table in ("\n".join(lines), "\n".join(lines).replace(",", "  "),
-                  "r z y x\n" + "\n".join(f"{r} {z} {y} {x}" for x, y, z, r in ROWS), dump, ligg):
+                  "r z y x\n" + "\n".join(f"{r} {z} {y} {x}" for x, y, z, r in ROWS), dump, ligg,
+                  "#format x_y_z_r\n# of YADE\n" + "\n".join(lines).replace(",", "\t"),
+                  "\nId,X,Y,Z,Radius\n" + "\n# a remark\n".join(f"{i},{line}" for i, line in enumerate(lines))):
         assert end_of(tmp_path, table)["state_hash"] == wanted["state_hash"], table
 
 

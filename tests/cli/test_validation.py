@@ -110,7 +110,7 @@ def test_an_interrupted_tier_goes_on_with_what_is_missing(tmp_path):
     assert data.read_text().splitlines()[1] == first  # not run again
     assert "3 seeds" in page.read_text()
     spent = sum(float(line.split("\t")[4]) for line in data.read_text().splitlines() if line.startswith("run\t"))
-    assert f"| all slow ones | | | | | | | | {spent:.0f} |" in page.read_text()
+    assert f"| all slow ones | | | | | | | | | {spent:.0f} |" in page.read_text()
     bench(*slow, "--seeds", 2, "--resume")
     assert runs_of(data) == [["repose", "impulse", seed] for seed in "01"]
 

@@ -451,6 +451,85 @@ TEST(deep_meshes_part_at_the_recovery_speed) {
   }
 }
 
+/* ---- periodic -------------------------------------------------------------------------------- */
+
+/* A ball, a box or a mesh on a floor that is one period long, or on the plane; it starts before a
+ * seam and goes over it several times. */
+static talus_body_info cross_seams(size_t triangles, talus_shape_kind kind, int *most) {
+  talus_world_def def = rig_def(2e-3);
+  def.domain.enabled = true;
+  def.domain.box = (talus_box){{-1, -0.75, -1}, {1, 0.75, 2}};
+  def.domain.periodic[0] = def.domain.periodic[1] = true;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, kind == TALUS_SPHERE ? 0.3 : 0, 0);
+  const talus_mesh_recipe plate = {.kind = "plate", .triangles = triangles, .size = {2, 1.5}};
+  if (triangles == 0)
+    rig_floor(world, m);
+  else
+    rig_body(world, TALUS_FIXED, make_mesh(world, &plate, TALUS_SIDES_AUTO), m, 0.3, 0.2, 0);
+  const talus_mesh_recipe cube = {.kind = "box", .size = {0.2, 0.2, 0.2}};
+  const talus_shape shape = kind == TALUS_MESH  ? make_mesh(world, &cube, TALUS_SIDES_AUTO)
+                            : kind == TALUS_BOX ? rig_shape(world, kind, 0.2, 0.2, 0.2, 0)
+                                                : rig_shape(world, kind, 0.1, 0, 0, 0);
+  talus_body_def body = talus_body_def_default();
+  talus_body handle;
+  body.shape = shape, body.material = m;
+  body.position = (talus_dvec3){-0.9, -0.6, 0.1};
+  body.velocity = rig_vec(2, 1.2, 0);
+  CHECK_OK(talus_world_add_body(world, &body, &handle));
+  *most = 0;
+  for (unsigned i = 0; i < steps_of(1500); ++i) {
+    CHECK_OK(talus_world_step(world, 1));
+    const int count = (int)count_contacts(world);
+    *most = count > *most ? count : *most;
+  }
+  const talus_body_info info = rig_info(world, handle);
+  talus_world_destroy(world);
+  return info;
+}
+
+TEST(floor_of_one_period_has_no_seam) {
+  const talus_shape_kind kinds[] = {TALUS_SPHERE, TALUS_BOX, TALUS_MESH};
+  for (size_t k = 0; k < 3; ++k) {
+    int most;
+    const talus_body_info plane = cross_seams(0, kinds[k], &most);
+    for (size_t triangles = 2; triangles <= 200; triangles *= 100) {
+      const talus_body_info mesh = cross_seams(triangles, kinds[k], &most);
+      const double tolerance = sizeof(talus_real) == 4 ? 1e-3 : 1e-9;
+      CHECK_NEAR(mesh.position.x, plane.position.x, tolerance);
+      CHECK_NEAR(mesh.position.y, plane.position.y, tolerance);
+      CHECK_NEAR(mesh.position.z, plane.position.z, tolerance);
+      CHECK_MSG(kinds[k] != TALUS_SPHERE || most == 1, "%d contacts of a ball", most);
+    }
+  }
+}
+
+/* The wall stands at the end of the mesh that is far from the ball by the nearest image. */
+TEST(far_end_of_a_periodic_mesh_is_met) {
+  talus_world_def def = rig_def(2e-3);
+  def.gravity = rig_vec(0, 0, 0);
+  def.domain.enabled = true;
+  def.domain.box = (talus_box){{0, 0, 0}, {1, 1, 1}};
+  def.domain.periodic[0] = true;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0, 1);
+  double vertex[6][3] = {{-0.4, -0.4, 0}, {0.4, -0.4, 0},   {0.4, 0.4, 0},
+                         {-0.4, 0.4, 0},  {0.4, -0.4, 0.3}, {0.4, 0.4, 0.3}};
+  uint32_t triangle[4][3] = {{0, 1, 2}, {0, 2, 3}, {1, 2, 5}, {1, 5, 4}};
+  talus_mesh mesh = {.vertices = 6, .triangles = 4, .vertex = vertex, .triangle = triangle};
+  rig_body(world, TALUS_FIXED, add_mesh(world, &mesh, TALUS_SIDES_AUTO), m, 0.5, 0.5, 0.2);
+  talus_body_def ball = talus_body_def_default();
+  talus_body handle;
+  ball.shape = rig_shape(world, TALUS_SPHERE, 0.05, 0, 0, 0), ball.material = m;
+  ball.position = (talus_dvec3){0.05, 0.5, 0.35};
+  ball.velocity = rig_vec(-1, 0, 0);
+  CHECK_OK(talus_world_add_body(world, &ball, &handle));
+  CHECK_OK(talus_world_step(world, 200));
+  CHECK_MSG((double)rig_info(world, handle).velocity.x > 0.9, "the wall did not turn it back: %g",
+            (double)rig_info(world, handle).velocity.x);
+  talus_world_destroy(world);
+}
+
 TEST(mesh_near_a_kind_that_it_does_not_meet_is_refused_by_name) {
   talus_world_def def = rig_def(1e-3);
   talus_world *world = rig_world(&def);

@@ -126,18 +126,21 @@ talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twist
   const tl_model *model = crowd->model;
   tl_system system;
   TL_TRY(tl_system_begin(&system, crowd, contacts, report));
-  /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
+  /* Room in every step, so that the arena does not grow and shrink with the overlaps; none where
+   * velocities can be set aside instead. */
   tl_ccp_body *shifts = NULL;
   bool corrected = false;
-  if (contacts->count > 0)
+  const bool may_bounce = tl_impact_is_possible(model);
+  if (contacts->count > 0 && (may_bounce || !tl_system_has_rows(&system)))
     TL_TAKE(crowd->arena, crowd->count + 1, &shifts);
-  tl_system_lend_shifts(&system, shifts);
+  if (contacts->count > 0)
+    tl_system_lend(&system, shifts);
   if (contacts->count > 0 || crowd->joints)
     TL_TRY(tl_system_order(&system));
   TL_GO_ON(crowd->cancel);
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_ccp job = {.system = &system};
-  TL_TRY(plan_and_load(&job, tl_impact_is_possible(model) ? shifts : NULL));
+  TL_TRY(plan_and_load(&job, may_bounce ? shifts : NULL));
   TL_GO_ON(crowd->cancel);
   if (contacts->count > 0 || job.links.count > 0)
     TL_TRY(solve_rows(&job));
@@ -146,6 +149,6 @@ talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twist
   if (contacts->count > 0)
     TL_TRY(tl_ccp_correct(&job, shifts, &corrected));
   tl_arena_release(crowd->arena, mark);
-  *twists = tl_system_twists(&system, corrected || system.shifts ? shifts : NULL);
+  *twists = tl_system_twists(&system, shifts, corrected || system.shifts);
   return TALUS_OK;
 }

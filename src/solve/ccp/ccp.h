@@ -153,6 +153,7 @@ int tl_ccp_patience(const tl_ccp_part *part);
 
 /* Before that sweep, and after it and those that follow but the last: `change` is that sweep's. */
 void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int workers);
+void tl_ccp_note_pull(const tl_ccp_part *part, size_t block); /* when it was swept */
 void tl_ccp_move_on(const tl_ccp_part *part, tl_team *team, int worker, int workers, double change,
                     tl_ccp_pace *pace);
 

@@ -16,6 +16,7 @@
 #include "solve/ccp/visits.h"
 
 #define SHARE  4   /* of the usual sweeps: the next step takes out what this one leaves */
+#define LEAST  2   /* sweeps of a substep: one has no momentum, and tall stacks sink */
 #define ENOUGH 0.1 /* of the slop over the step: the residual that the velocities s may have */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -95,12 +96,26 @@ static bool is_deep(void *context, size_t i) {
   return system->contacts->data[i].gap < -TL_CCP_DEEP_SLOPS * system->slop;
 }
 
-static bool needs_correction(const tl_ccp *job) {
+/* The same of a pack: a twelfth of the memory. Empty lanes have a gap of 0. */
+static bool has_deep(void *context, size_t k) {
+  const tl_ccp *job = context;
+  const talus_real *gaps = job->rows.gaps + k * TL_CCP_LANES;
+  talus_real least = gaps[0];
+  for (int i = 1; i < TL_CCP_LANES; ++i)
+    least = tl_min(least, gaps[i]);
+  return least < -TL_CCP_DEEP_SLOPS * job->system->slop;
+}
+
+static bool needs_correction(tl_ccp *job) {
   tl_system *system = job->system;
+  const tl_par *par = &system->model->par;
   if (!(system->settings->recovery > 0) || job->rows.count == 0)
     return false;
-  return system->report->residual_max * system->crowd->dt > (double)system->slop ||
-         tl_find_first(&system->model->par, system->contacts->count, is_deep, system) != SIZE_MAX;
+  if (system->report->residual_max * system->crowd->dt > (double)system->slop)
+    return true;
+  const bool are_all = job->rows.count == system->contacts->count && !system->gaps;
+  return are_all ? tl_find_first(par, job->rows.pack_count, has_deep, job) != SIZE_MAX
+                 : tl_find_first(par, system->contacts->count, is_deep, system) != SIZE_MAX;
 }
 
 /* The parts with rows of correction. */
@@ -124,7 +139,7 @@ static talus_status take_parts(const tl_ccp *job, tl_ccp *fixing) {
 }
 
 talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected) {
-  const tl_system *system = job->system;
+  tl_system *system = job->system;
   uint8_t *deep;
   tl_ccp_body *room;
   *corrected = needs_correction(job);
@@ -136,6 +151,8 @@ talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected) {
   settings.method = TALUS_GAUSS_SEIDEL;
   settings.warm_start = false;
   settings.iterations = (settings.iterations + SHARE - 1) / SHARE;
+  if (system->model->substeps > 1 && settings.iterations < LEAST)
+    settings.iterations = LEAST;
   if (system->slop > 0)
     settings.tolerance = ENOUGH * (double)system->slop / system->crowd->dt;
   tl_system still = *system;

@@ -35,6 +35,7 @@ struct tl_ccp_momentum {
   uint32_t *body;        /* those that the part moves */
   tl_twist *last;        /* their velocities after the sweep before */
   size_t bodies;
+  double *pulls; /* by block: how far the last sweep pulled back */
 };
 
 /* ---- one row, one body ----------------------------------------------------------------------- */
@@ -158,6 +159,7 @@ talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
   for (size_t i = 0; i < m->bodies; ++i) /* correction lists them once more */
     part->seen[m->body[i]] = 0;
   TL_TAKE(arena, m->bodies, &m->last);
+  TL_TAKE(arena, part->block_count, &m->pulls);
   part->momentum = m;
   return TALUS_OK;
 }
@@ -229,12 +231,10 @@ void tl_ccp_move_on_scalar(const tl_ccp_rows *rows, tl_ccp_trail *trails, size_t
   move_packs(rows, trails, NULL, begin, end, beta);
 }
 
-/* How far the sweep pulled back, by block. */
-static void pull_back_block(const tl_ccp_part *part, size_t block) {
+void tl_ccp_note_pull(const tl_ccp_part *part, size_t block) {
   const struct tl_ccp_momentum *m = part->momentum;
   const size_t begin = part->block_pack[block], end = part->block_pack[block + 1];
-  part->block_sum[block] = m->turning
-                               ? pull_back_packs(&part->rows, m->course, m->turning, begin, end)
+  m->pulls[block] = m->turning ? pull_back_packs(&part->rows, m->course, m->turning, begin, end)
                                : tl_ccp_visits_now()->pull_back(&part->rows, m->course, begin, end);
 }
 
@@ -243,11 +243,7 @@ void tl_ccp_move_on(const tl_ccp_part *part, tl_team *team, int worker, int work
   struct tl_ccp_momentum *m = part->momentum;
   if (!m)
     return;
-  const size_t blocks = part->block_count;
-  for (size_t b = tl_share(blocks, worker, workers); b < tl_share(blocks, worker + 1, workers); ++b)
-    pull_back_block(part, b);
-  tl_team_barrier(team);
-  const double back = tl_tally_sum(part->block_sum, blocks);
+  const double back = tl_tally_sum(m->pulls, part->block_count);
   const talus_real beta = next_beta(pace, change, back);
   const size_t first = tl_share(part->rows.pack_count, worker, workers);
   const size_t last = tl_share(part->rows.pack_count, worker + 1, workers);

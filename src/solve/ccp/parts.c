@@ -89,13 +89,13 @@ static talus_status plan_part(tl_ccp *job, const tl_islands *islands, size_t isl
                               const tl_pair *ends, tl_ccp_part *part) {
   const tl_system *system = job->system;
   const uint32_t first = islands->start[island], count = islands->start[island + 1] - first;
-  const uint32_t first_link = islands->link_start[island];
+  const uint32_t *links = islands->link_start;
   tl_tiles tiles = system->tiles;
   *part = (tl_ccp_part){.system = system, .par = system->model->par, .report = system->report};
   part->rows.count = count;
   part->links = job->links;
-  part->links.first = first_link;
-  part->links.count = islands->link_start[island + 1] - first_link;
+  part->links.first = links ? links[island] : 0;
+  part->links.count = links ? links[island + 1] - links[island] : 0;
   /* A part for one thread fits its cache as it is. */
   if (system->settings->islands && count < TL_CCP_TEAM_ROWS)
     tiles.count = 0;

@@ -11,12 +11,12 @@
 /* A sweep; or a share of the impulses that packs start with. */
 typedef struct visit {
   bool is_sweep;
+  bool notes_pull; /* a sweep that momentum goes on from: while its packs are at hand */
   talus_real share;
 } visit;
 
-static const visit SWEEP = {true, 0};
 static visit warm(talus_real share) {
-  const visit r = {false, share};
+  const visit r = {.share = share};
   return r;
 }
 
@@ -31,6 +31,8 @@ static void visit_blocks(const tl_ccp_part *part, size_t begin, size_t end, bool
     const size_t first = part->block_pack[block], last = part->block_pack[block + 1];
     sums[block] = what.is_sweep ? sweep(part, first, last, serial)
                                 : tl_ccp_warm_packs(&part->rows, first, last, serial, what.share);
+    if (what.notes_pull)
+      tl_ccp_note_pull(part, block);
   }
 }
 
@@ -179,7 +181,10 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
       stop[done & 1] = tl_cancel_look(part->system->crowd->cancel);
     if (done == tl_ccp_patience(part))
       tl_ccp_set_off(part, team, worker, workers);
-    visit_colours(part, team, worker, workers, SWEEP, sums[done & 1]);
+    const bool goes_on =
+        part->momentum && done + 1 < effort.most && done + 1 > tl_ccp_patience(part);
+    const visit sweep_now = {.is_sweep = true, .notes_pull = goes_on};
+    visit_colours(part, team, worker, workers, sweep_now, sums[done & 1]);
     const double change =
         rms_of(part, sums[done & 1], visit_links(part, team, worker, workers, done));
     done++;
@@ -191,7 +196,7 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
       if (tl_effort_is_enough(&effort, done, rms))
         break;
     }
-    if (done < effort.most && done > tl_ccp_patience(part))
+    if (goes_on)
       tl_ccp_move_on(part, team, worker, workers, change, &pace);
   }
   if (part->correcting)

@@ -130,7 +130,7 @@ talus_status tl_impulse_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_t
   system.ncp = 1;
   /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
   TL_TAKE(crowd->arena, crowd->count + 1, &shifts);
-  tl_system_lend_shifts(&system, shifts);
+  tl_system_lend(&system, shifts);
   if (contacts->count > 0 || crowd->joints)
     TL_TRY(tl_system_order(&system));
   TL_GO_ON(crowd->cancel);
@@ -139,6 +139,6 @@ talus_status tl_impulse_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_t
   bool corrected = false;
   TL_TRY(solve(&job, shifts, &corrected));
   tl_arena_release(crowd->arena, mark);
-  *twists = tl_system_twists(&system, corrected || system.shifts ? shifts : NULL);
+  *twists = tl_system_twists(&system, shifts, corrected || system.shifts);
   return TALUS_OK;
 }

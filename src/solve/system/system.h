@@ -33,6 +33,12 @@ typedef struct tl_summary {
   talus_vec3 slowest, fastest; /* m/s: of movable ones, by axis */
 } tl_summary;
 
+/* Memory that is lent, from `at` on. */
+typedef struct tl_room {
+  unsigned char *at;
+  size_t bytes;
+} tl_room;
+
 typedef struct tl_system {
   const tl_model *model;
   const tl_crowd *crowd;
@@ -49,8 +55,7 @@ typedef struct tl_system {
   tl_ccp_body *bodies;      /* crowd->count, and one more that is nobody's */
   tl_ccp_tensor *tensors;   /* NULL: every body is isotropic */
   const uint32_t *label;    /* by slot: of its island; NULL: all are one */
-  unsigned char *room;      /* that of shifts, as long as nobody has any (tl_system_lend_shifts) */
-  size_t room_bytes;
+  tl_room rooms[2];         /* that others do not need yet (tl_system_lend) */
 
   /* Laws. */
   talus_real ncp;  /* 1: Coulomb's law, 0: its convex relaxation */
@@ -195,17 +200,23 @@ bool tl_system_takes_part(const tl_system *system, uint32_t slot);
 /* The work of lifting bodies by shifts, against gravity, into the report. */
 void tl_system_add_lift(tl_system *system, const tl_ccp_body *shifts);
 
-/* Until bodies are shifted (tl_impact_find, tl_system_take_shifts) the room of shifts holds what is
- * needed before: tl_system_take takes from it, or from the arena. */
-void tl_system_lend_shifts(tl_system *system, tl_ccp_body *shifts);
+/* Whether rows of crowd->out are room for scratch until bodies move. */
+bool tl_system_has_rows(const tl_system *system);
+
+/* Lends what is not needed yet, for what is needed before: positions and rotations of crowd->out;
+ * without them the room of shifts (or NULL), until bodies are shifted (tl_impact_find,
+ * tl_system_take_shifts). */
+void tl_system_lend(tl_system *system, tl_ccp_body *shifts);
+
+/* Takes from lent room, or from the arena. */
 talus_status tl_system_take(tl_system *system, size_t n, size_t size, void **out);
 
-/* Bodies without velocities, in `shifts` or, where impacts have shifts there, in other room. */
-talus_status tl_system_take_shifts(const tl_system *system, tl_ccp_body *shifts,
-                                   tl_ccp_body **room);
+/* Bodies without velocities: in `shifts`; where impacts have shifts there, in other room; without
+ * `shifts` the bodies themselves, with their velocities set aside in crowd->out. */
+talus_status tl_system_take_shifts(tl_system *system, tl_ccp_body *shifts, tl_ccp_body **room);
 
-/* Velocities of the bodies as they are handed over; shifts: or NULL. */
-tl_twists tl_system_twists(const tl_system *system, const tl_ccp_body *shifts);
+/* Velocities of the bodies as they are handed over. are_shifted: by impacts or correction. */
+tl_twists tl_system_twists(const tl_system *system, const tl_ccp_body *shifts, bool are_shifted);
 
 /* What correction left in `room`, and its work, to `shifts`, which may have what impacts left. */
 void tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_body *shifts);

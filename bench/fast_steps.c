@@ -1,0 +1,128 @@
+/* Adaptive against fixed steps: how many steps of all bodies it takes until an audit of every one
+ * of them finds no overlap. */
+#include "fast.h"
+
+#include "cli.h"
+#include "step/paths.h"
+#include "world/world.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include <talus/scene.h>
+
+typedef struct outcome {
+  uint64_t steps, bodies;
+  size_t overlaps;
+  double deepest; /* of the smaller bounding radius; negative: a gap */
+  double seconds;
+} outcome;
+
+typedef struct watcher {
+  const talus_world *world;
+  outcome *out;
+} watcher;
+
+/* The same for both: no pair may overlap by more than a hundredth of the halo of adaptive steps. */
+static talus_status watch(void *context, const tl_crowd *crowd) {
+  const watcher *w = context;
+  const tl_model *model = crowd->model;
+  uint8_t *flies;
+  talus_real *halos;
+  TL_TAKE(crowd->arena, model->bodies, &flies);
+  TL_TAKE(crowd->arena, model->bodies, &halos);
+  for (size_t i = 0; i < model->bodies; ++i)
+    halos[i] = tl_halo_of(model, i);
+  tl_paths_rule rule = {
+      .floor = {.halos = -0.01}, .fine = {.halos = 0.01}, .goes_on = true, .halos = halos};
+  if (model->step == TALUS_STEP_ADAPTIVE) {
+    tl_step_find_flying(crowd, flies);
+    rule.flies = flies;
+  }
+  tl_paths_report found;
+  TL_TRY(tl_step_check_paths(w->world->backend, crowd, &rule, &found));
+  w->out->overlaps += found.short_count;
+  w->out->steps++;
+  w->out->bodies += model->bodies;
+  return TALUS_OK;
+}
+
+/* Runs a built-in scene to the end. is_watched: looks at every step, which takes longer. */
+static talus_status run(const char *name, const char *step, double until, bool is_watched,
+                        outcome *out) {
+  char settings[2][96];
+  talus_scene *scene = NULL;
+  talus_world *world = NULL;
+  snprintf(settings[0], sizeof settings[0], "step=%s", step);
+  snprintf(settings[1], sizeof settings[1], "until=%g", until);
+  const char *list[] = {settings[0], settings[1]};
+  *out = (outcome){0};
+  talus_status status = talus_scene_load(name, list, 2, &scene, NULL);
+  if (status == TALUS_OK)
+    status = talus_scene_build(scene, 1, NULL, NULL, &world);
+  if (status == TALUS_OK) {
+    watcher w = {world, out};
+    if (is_watched)
+      world->watch = watch, world->watch_context = &w;
+    const uint64_t steps = (uint64_t)(until / world->model.dt + 0.5);
+    const double begun = fast_cpu();
+    for (uint64_t i = 0; i < steps && status == TALUS_OK && !(is_watched && out->overlaps > 0); ++i)
+      status = talus_world_step(world, 1);
+    out->seconds = fast_cpu() - begun;
+  }
+  talus_world_destroy(world);
+  talus_scene_free(scene);
+  return status;
+}
+
+static void print_row(const fast_bench *bench, const char *name, const char *step,
+                      const outcome *looked, const outcome *ran) {
+  printf("  %-10s %-36s %10llu %12llu %9s %9.2f\n", name, step, (unsigned long long)looked->steps,
+         (unsigned long long)looked->bodies, looked->overlaps > 0 ? "overlaps" : "clean",
+         ran->seconds);
+  fflush(stdout);
+  if (bench->csv)
+    fprintf(bench->csv, "steps,%s,\"%s\",%llu,%llu,%zu,%.4g\n", name, step,
+            (unsigned long long)looked->steps, (unsigned long long)looked->bodies, looked->overlaps,
+            ran->seconds);
+}
+
+/* Halves the fixed step until nothing overlaps, or until it is so short that it has been shown to
+ * need `enough` times as many. A run that overlaps ends there. */
+static talus_status compare(const fast_bench *bench, const char *name, const char *adaptive,
+                            double until, double longest, double enough) {
+  outcome looked, ran;
+  talus_status status = run(name, adaptive, until, true, &looked);
+  if (status == TALUS_OK)
+    status = run(name, adaptive, until, false, &ran);
+  if (status != TALUS_OK)
+    return status;
+  print_row(bench, name, adaptive, &looked, &ran);
+  const double most = enough * (double)looked.steps;
+  bool is_clean = false;
+  for (double dt = longest; status == TALUS_OK && !is_clean && until / dt < 2 * most; dt *= 0.5) {
+    char step[64];
+    snprintf(step, sizeof step, "{kind: fixed, dt: %.10g}", dt);
+    status = run(name, step, until, true, &looked);
+    if (status != TALUS_OK)
+      break;
+    is_clean = looked.overlaps == 0;
+    print_row(bench, name, step, &looked, &looked);
+  }
+  return status;
+}
+
+int fast_steps(const fast_bench *bench) {
+  const bool quick = bench->is_quick;
+  printf("\nadaptive and fixed steps; a run with an overlap ends there; seconds without looking, "
+         "where it is clean\n\n  %-10s %-36s %10s %12s %9s %9s\n",
+         "scene", "step", "steps", "body-steps", "audit", "CPU s");
+  talus_status status = compare(bench, "dominoes", "{kind: adaptive, max: 0.01, min: 1e-8}",
+                                quick ? 0.05 : 0.6, 0.01, quick ? 1 : 4);
+  if (status == TALUS_OK && !quick)
+    status = compare(bench, "burst", "{kind: adaptive, max: 0.002, min: 1e-9}", 0.02, 0.002, 4);
+  if (status != TALUS_OK)
+    cli_error("bench fast: %s", talus_last_error());
+  return status == TALUS_OK ? CLI_DONE : CLI_FAILED;
+}

@@ -1,0 +1,529 @@
+/* Rounds: what is stepped, and what counts. */
+#include "step/local/local.h"
+
+#include "base/cancel.h"
+#include "crowd/free.h"
+
+#include <float.h>
+#include <math.h>
+
+#define GROWTH 2
+
+/* ---- begin ----------------------------------------------------------------------------------- */
+
+static talus_status begin_bodies(tl_local *local) {
+  const tl_crowd *crowd = local->crowd;
+  const tl_model *model = crowd->model;
+  TL_TRY(tl_array_resize(&local->bodies, crowd->count));
+  local->fresh.count = 0;
+  for (uint32_t i = 0; i < crowd->count; ++i) {
+    const tl_local_row now = {crowd->in->position[i], crowd->in->rotation[i],
+                              crowd->in->velocity[i], crowd->in->spin[i]};
+    tl_local_body *body = &local->bodies.data[i];
+    *body = (tl_local_body){.final = now,
+                            .current = now,
+                            .o = local->begin,
+                            .c = local->begin,
+                            .ahead = local->begin,
+                            .is_movable = !tl_body_is_static(model, i),
+                            .pace = crowd->in->pace ? crowd->in->pace[i] : 0,
+                            .first = TL_NONE,
+                            .cluster = TL_NONE,
+                            .past = TL_NONE};
+    if (body->is_movable)
+      TL_TRY(tl_array_push(&local->fresh, i));
+  }
+  return TALUS_OK;
+}
+
+/* Joints of the interval have states of their own; who holds whom is the crowd's. */
+static talus_status begin_joints(tl_local *local) {
+  const tl_joints *from = local->crowd->joints;
+  const size_t n = from ? from->all.count : 0;
+  const size_t capacity = local->joints.all.capacity;
+  tl_joint *own = local->joints.all.data;
+  if (from)
+    local->joints = *from;
+  local->joints.all.data = own, local->joints.all.capacity = capacity;
+  local->joints.all.count = 0;
+  TL_TRY(tl_array_resize(&local->joints.all, n));
+  if (n == 0)
+    return TALUS_OK;
+  memcpy(local->joints.all.data, from->all.data, n * sizeof *from->all.data);
+  const double grid = tl_model_substep(local->crowd->model, local->crowd->dt);
+  const talus_real ratio = tl_step_ratio(from->dt, grid);
+  for (size_t i = 0; ratio != 1 && i < n; ++i)
+    tl_scale_reals(local->joints.all.data[i].impulse, TL_JOINT_ROWS, ratio);
+  local->joints.dt = grid;
+  return TALUS_OK;
+}
+
+static talus_status begin(tl_local *local) {
+  const tl_model *model = local->crowd->model;
+  local->stamp = 0;
+  local->live.count = local->work.count = local->free_clusters.count = 0;
+  local->pieces.count = 0;
+  for (uint32_t i = (uint32_t)local->clusters.count; i-- > 0;) {
+    local->clusters.data[i].is_live = false, local->clusters.data[i].refers = 0;
+    TL_TRY(tl_array_push(&local->free_clusters, i));
+  }
+  const size_t crews = (size_t)(model->par.threads > 1 ? model->par.threads : 1);
+  while (local->crews.count < crews) {
+    const tl_gathered none = {0};
+    TL_TRY(tl_array_push(&local->crews, none));
+  }
+  TL_TRY(begin_joints(local));
+  TL_TRY(begin_bodies(local));
+  TL_TRY(tl_local_find_near(local));
+  return tl_local_index_contacts(local);
+}
+
+/* ---- who may meet ---------------------------------------------------------------------------- */
+
+static talus_status look_ahead(tl_local *local, uint32_t slot) {
+  const tl_model *model = local->crowd->model;
+  tl_local_body *body = &local->bodies.data[slot];
+  const double h = body->pace > 0 ? body->pace : INFINITY;
+  body->ahead = fmin(local->end, body->c + h);
+  body->guess = tl_local_guess(local, slot);
+  talus_box box = tl_local_box(model, slot, &body->guess, body->ahead - body->c);
+  if (body->c > body->o)
+    box = tl_box_union(box, tl_local_box(model, slot, &body->law, body->c - body->o));
+  bool has_walls = false;
+  return tl_local_is_inside(box, body->box) ? TALUS_OK
+                                            : tl_local_stray(local, slot, box, &has_walls);
+}
+
+static talus_status ask_all(tl_local *local, uint32_t slot) {
+  for (uint32_t i = local->bodies.data[slot].first; i != TL_NONE;) {
+    tl_meeting *m = &local->meetings.data[i];
+    if (!m->is_wall && m->seen != local->stamp) {
+      m->seen = local->stamp;
+      TL_TRY(tl_array_push(&local->asked, i));
+    }
+    i = tl_meeting_next(m, slot);
+  }
+  return TALUS_OK;
+}
+
+/* From when the first of them has no law yet, as far as both were looked at. */
+static bool may_meet(const tl_local *local, const tl_meeting *m, uint64_t *looks) {
+  const tl_local_body *a = &local->bodies.data[m->a], *b = &local->bodies.data[m->b];
+  const double s = fmin(a->c, b->c), u = fmin(a->ahead, b->ahead);
+  if (!(u > s))
+    return false;
+  const tl_track ta = tl_local_expected(local, m->a), tb = tl_local_expected(local, m->b);
+  return !tl_local_keep_apart(local->crowd->model, m->a, &ta, m->b, &tb, s, u, TL_LOCAL_TOUCH,
+                              looks);
+}
+
+/* Bodies of different clusters, one of which commits: from when that one's law is new. */
+static bool do_meet(const tl_local *local, const tl_meeting *m, uint64_t *looks) {
+  const tl_track ta = tl_local_actual(local, m->a), tb = tl_local_actual(local, m->b);
+  double s = DBL_MAX;
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t at = local->bodies.data[i ? m->b : m->a].cluster;
+    if (at != TL_NONE && local->clusters.data[at].commits)
+      s = fmin(s, local->clusters.data[at].t0);
+  }
+  const double u = fmin(tl_track_end(&ta), tl_track_end(&tb));
+  return u > s && !tl_local_keep_apart(local->crowd->model, m->a, &ta, m->b, &tb, s, u,
+                                       TL_LOCAL_STOP_AT, looks);
+}
+
+typedef struct ask_job {
+  tl_local *local;
+  bool (*question)(const tl_local *, const tl_meeting *, uint64_t *);
+  _Atomic uint64_t looks;
+} ask_job;
+
+static void ask_range(void *context, size_t begin, size_t end) {
+  ask_job *job = context;
+  uint64_t looks = 0;
+  for (size_t i = begin; i < end; ++i)
+    job->local->answers.data[i] =
+        job->question(job->local, &job->local->meetings.data[job->local->asked.data[i]], &looks);
+  atomic_fetch_add(&job->looks, looks);
+}
+
+static talus_status ask(tl_local *local,
+                        bool (*question)(const tl_local *, const tl_meeting *, uint64_t *)) {
+  ask_job job = {.local = local, .question = question};
+  TL_TRY(tl_array_resize(&local->answers, local->asked.count));
+  tl_for(&local->crowd->model->par, local->asked.count, 32, ask_range, &job);
+  local->counts.looks += job.looks;
+  local->counts.visits += local->asked.count;
+  return TALUS_OK;
+}
+
+/* Bodies with new laws look at all that they may meet. */
+static talus_status look(tl_local *local) {
+  local->stamp++;
+  local->asked.count = 0;
+  for (size_t i = 0; i < local->fresh.count; ++i)
+    TL_TRY(look_ahead(local, local->fresh.data[i]));
+  for (size_t i = 0; i < local->fresh.count; ++i)
+    TL_TRY(ask_all(local, local->fresh.data[i]));
+  TL_TRY(ask(local, may_meet));
+  for (size_t i = 0; i < local->asked.count; ++i)
+    local->meetings.data[local->asked.data[i]].is_edge = local->answers.data[i];
+  return TALUS_OK;
+}
+
+/* ---- what counts ----------------------------------------------------------------------------- */
+
+/* Members whose tentative step leaves the box that candidates were looked for with get a larger
+ * one; where that has walls that the cluster did not see, its step does not count. */
+static talus_status follow_strays(tl_local *local) {
+  const tl_model *model = local->crowd->model;
+  for (size_t k = 0; k < local->work.count; ++k) {
+    const tl_cluster *cluster = &local->clusters.data[local->work.data[k]];
+    bool has_walls = false;
+    for (size_t i = 0; cluster->status == TALUS_OK && i < cluster->members.count; ++i) {
+      const uint32_t slot = cluster->members.data[i];
+      const tl_local_body *body = &local->bodies.data[slot];
+      const talus_box box = tl_local_box(model, slot, &body->draft, cluster->dt);
+      if (!tl_local_is_inside(box, body->box))
+        TL_TRY(tl_local_stray(local, slot, box, &has_walls));
+    }
+    for (size_t i = 0; has_walls && i < cluster->members.count; ++i)
+      TL_TRY(tl_array_push(&local->fresh, cluster->members.data[i]));
+  }
+  local->work.count = 0;
+  return TALUS_OK;
+}
+
+/* T* and who commits: those that begin no later than the first of all ends. */
+static void choose(tl_local *local) {
+  local->star = local->end;
+  for (size_t i = 0; i < local->live.count; ++i)
+    local->star = fmin(local->star, local->clusters.data[local->live.data[i]].t1);
+  for (size_t i = 0; i < local->live.count; ++i) {
+    tl_cluster *cluster = &local->clusters.data[local->live.data[i]];
+    cluster->commits = cluster->t0 <= local->star;
+  }
+}
+
+/* The actual steps of those that commit against the laws of all others; who meets is tied, and
+ * steps anew. */
+static talus_status check(tl_local *local) {
+  local->stamp++;
+  local->asked.count = 0;
+  for (size_t k = 0; !local->skips_check && k < local->live.count; ++k) {
+    const tl_cluster *cluster = &local->clusters.data[local->live.data[k]];
+    for (size_t i = 0; cluster->commits && i < cluster->members.count; ++i) {
+      const uint32_t slot = cluster->members.data[i];
+      for (uint32_t j = local->bodies.data[slot].first; j != TL_NONE;) {
+        tl_meeting *m = &local->meetings.data[j];
+        const uint32_t other = tl_meeting_other(m, slot);
+        if (!m->is_wall && m->seen != local->stamp &&
+            local->bodies.data[other].cluster != local->bodies.data[slot].cluster) {
+          m->seen = local->stamp;
+          TL_TRY(tl_array_push(&local->asked, j));
+        }
+        j = tl_meeting_next(m, slot);
+      }
+    }
+  }
+  TL_TRY(ask(local, do_meet));
+  for (size_t i = 0; i < local->asked.count; ++i) {
+    tl_meeting *m = &local->meetings.data[local->asked.data[i]];
+    if (!local->answers.data[i])
+      continue;
+    m->is_edge = true;
+    TL_TRY(tl_array_push(&local->fresh, m->a));
+  }
+  return TALUS_OK;
+}
+
+static talus_status fail(tl_local *local, tl_step_report *report) {
+  for (size_t i = 0; i < local->live.count; ++i) {
+    tl_cluster *cluster = &local->clusters.data[local->live.data[i]];
+    if (cluster->commits && cluster->status != TALUS_OK)
+      return tl_local_step_again(local, cluster, report);
+  }
+  return TALUS_OK;
+}
+
+/* ---- commit ---------------------------------------------------------------------------------- */
+
+static talus_status record(tl_local *local, uint32_t slot, double to) {
+  const tl_local_body *body = &local->bodies.data[slot];
+  if (!local->records || !(to > body->o))
+    return TALUS_OK;
+  const tl_piece piece = {slot, body->o, to, body->c, body->law};
+  return tl_array_push(&local->pieces, piece);
+}
+
+static void let_past_go(tl_local *local, uint32_t past) {
+  if (past != TL_NONE && --local->clusters.data[past].refers == 0)
+    local->free_clusters.data[local->free_clusters.count++] = past;
+}
+
+/* The next step may be longer by the growth, whatever this one was. */
+static double next_pace(const tl_local *local, const tl_cluster *cluster,
+                        const tl_local_body *body) {
+  const double next = local->growth * cluster->dt;
+  const bool was_free = !cluster->report.is_cut && body->pace > cluster->planned;
+  return was_free ? fmax(next, body->pace) : next;
+}
+
+static void commit_body(tl_local *local, const tl_cluster *cluster, uint32_t at, uint32_t slot) {
+  tl_local_body *body = &local->bodies.data[slot];
+  TL_ASSERT(cluster->t0 >= body->o); /* I3: nothing before o changes */
+  if (body->c > cluster->t0) {
+    local->counts.rendezvous++;
+    local->counts.depth = fmax(local->counts.depth, body->c - cluster->t0);
+  }
+  body->final = tl_local_at(local, slot, cluster->t0);
+  body->current = body->tentative;
+  body->o = cluster->t0, body->c = cluster->t1;
+  body->law = body->draft, body->flies = body->draft_flies;
+  body->pace = next_pace(local, cluster, body);
+  let_past_go(local, body->past);
+  body->past = at;
+}
+
+/* Who pushed whom in the last step stays together until the next: what they gave each other is
+ * given evenly over the step. */
+static void bind(tl_local *local, const tl_cluster *cluster) {
+  for (size_t i = 0; i < cluster->members.count; ++i) {
+    const uint32_t slot = cluster->members.data[i];
+    for (uint32_t k = local->bodies.data[slot].first; k != TL_NONE;) {
+      tl_meeting *m = &local->meetings.data[k];
+      m->is_bound = false;
+      k = tl_meeting_next(m, slot);
+    }
+  }
+  for (size_t i = 0; i < cluster->contacts.count; ++i) {
+    const tl_contact *c = &cluster->contacts.data[i];
+    if (!(tl_length2(c->impulse) > 0) || !local->bodies.data[c->a].is_movable ||
+        !local->bodies.data[c->b].is_movable)
+      continue;
+    for (uint32_t k = local->bodies.data[c->a].first; k != TL_NONE;) {
+      tl_meeting *m = &local->meetings.data[k];
+      if (tl_meeting_other(m, c->a) == c->b)
+        m->is_bound = true;
+      k = tl_meeting_next(m, c->a);
+    }
+  }
+}
+
+static void count_step(tl_local *local, const tl_cluster *cluster) {
+  tl_local_counts *counts = &local->counts;
+  const size_t bodies = cluster->members.count;
+  int bin = 0;
+  for (double h = local->crowd->dt; bin < 31 && cluster->dt < 0.75 * h; h *= 0.5)
+    bin++;
+  counts->histogram[bin] += bodies;
+  counts->clusters++;
+  counts->window = fmax(counts->window, cluster->t1 - local->star);
+  counts->least = counts->least > 0 ? fmin(counts->least, cluster->dt) : cluster->dt;
+  counts->most_members = bodies > counts->most_members ? bodies : counts->most_members;
+  if (cluster->contacts.count > counts->most_contacts)
+    counts->most_contacts = cluster->contacts.count;
+}
+
+static void add_report(tl_step_report *sum, const tl_cluster *cluster) {
+  const tl_step_report *one = &cluster->report;
+  tl_solve_report *to = &sum->solve;
+  const tl_solve_report *from = &one->solve;
+  sum->pairs += one->pairs;
+  sum->walls.asked += one->walls.asked, sum->walls.tested += one->walls.tested;
+  sum->swept += one->swept;
+  sum->wall_broad += one->wall_broad, sum->wall_narrow += one->wall_narrow;
+  sum->wall_solve += one->wall_solve, sum->wall_step += one->wall_step;
+  if (one->is_cut) {
+    sum->is_cut = true;
+    sum->cut_by = (tl_pair){cluster->rows.data[one->cut_by.a], cluster->rows.data[one->cut_by.b]};
+  }
+  to->residual_max = fmax(to->residual_max, from->residual_max);
+  to->residual_rms = fmax(to->residual_rms, from->residual_rms);
+  to->iterations = from->iterations > to->iterations ? from->iterations : to->iterations;
+  to->objective += from->objective;
+  to->contact_work += from->contact_work;
+  to->load_work += from->load_work;
+  to->joint_work += from->joint_work;
+  to->made_energy += from->made_energy;
+  to->restarts += from->restarts;
+  to->corrected += from->corrected;
+  to->unconverged += from->unconverged;
+  if (from->unconverged > 0 && from->worst_residual >= to->worst_residual)
+    to->worst_residual = from->worst_residual, to->worst = cluster->rows.data[from->worst];
+}
+
+#if defined(NDEBUG)
+static void assert_invariants(const tl_local *local) { (void)local; }
+static void assert_apart(const tl_local *local, uint32_t slot) { (void)local, (void)slot; }
+#else
+/* (I1): no law begins after another one ends. */
+static void assert_invariants(const tl_local *local) {
+  double last = local->begin, first = DBL_MAX;
+  for (size_t i = 0; i < local->bodies.count; ++i) {
+    const tl_local_body *body = &local->bodies.data[i];
+    if (!body->is_movable)
+      continue;
+    last = fmax(last, body->o), first = fmin(first, body->c);
+  }
+  TL_ASSERT(first == DBL_MAX || last <= first);
+}
+
+/* (I2): its law overlaps that of no other body. */
+static void assert_apart(const tl_local *local, uint32_t slot) {
+  uint64_t looks = 0;
+  if (local->skips_check || local->crowd->model->allows_overlap)
+    return;
+  for (uint32_t i = local->bodies.data[slot].first; i != TL_NONE;) {
+    const tl_meeting *m = &local->meetings.data[i];
+    const tl_local_body *a = &local->bodies.data[m->a], *b = &local->bodies.data[m->b];
+    const tl_track ta = tl_local_actual(local, m->a), tb = tl_local_actual(local, m->b);
+    TL_ASSERT(m->is_wall || tl_local_keep_apart(local->crowd->model, m->a, &ta, m->b, &tb,
+                                                fmax(a->o, b->o), fmin(a->c, b->c), -0.01, &looks));
+    i = tl_meeting_next(m, slot);
+  }
+}
+#endif
+
+static talus_status commit(tl_local *local, tl_step_report *report) {
+  for (size_t k = 0; k < local->live.count;) {
+    const uint32_t at = local->live.data[k];
+    tl_cluster *cluster = &local->clusters.data[at];
+    if (!cluster->commits) {
+      k++;
+      continue;
+    }
+    TL_ASSERT(cluster->dt >= fmin(local->least, local->end - cluster->t0) * (1 - 1e-9)); /* (P) */
+    cluster->refers = cluster->members.count;
+    for (size_t i = 0; i < cluster->members.count; ++i) {
+      const uint32_t slot = cluster->members.data[i];
+      TL_TRY(record(local, slot, cluster->t0));
+      commit_body(local, cluster, at, slot);
+      TL_TRY(tl_array_push(&local->fresh, slot));
+    }
+    for (size_t i = 0; i < cluster->joints.count; ++i)
+      tl_joints_take_one(&local->joints, cluster->joints.data[i].row,
+                         &cluster->joints.data[i].after);
+    local->joints.apart_stale = false; /* of the crowd, which is prepared */
+    bind(local, cluster);
+    count_step(local, cluster);
+    add_report(report, cluster);
+    tl_local_end_tentative(local, at);
+  }
+  assert_invariants(local);
+  for (size_t i = 0; i < local->fresh.count; ++i)
+    assert_apart(local, local->fresh.data[i]);
+  return TALUS_OK;
+}
+
+/* One round: tentative steps, a look at all of them, and those that count. */
+static talus_status do_round(tl_local *local, tl_step_report *report) {
+  TL_TRY(look(local));
+  TL_TRY(tl_local_tie(local));
+  for (;;) {
+    TL_TRY(tl_local_step_clusters(local));
+    TL_TRY(follow_strays(local));
+    if (local->fresh.count == 0) {
+      choose(local);
+      TL_TRY(check(local));
+    }
+    if (local->fresh.count == 0)
+      break;
+    TL_TRY(tl_local_tie(local));
+  }
+  TL_TRY(fail(local, report));
+  return commit(local, report);
+}
+
+/* ---- end ------------------------------------------------------------------------------------- */
+
+static talus_status finish(tl_local *local) {
+  const tl_crowd *crowd = local->crowd;
+  const tl_model *model = crowd->model;
+  tl_state *out = crowd->out;
+  for (uint32_t i = 0; i < crowd->count; ++i) {
+    const tl_local_body *body = &local->bodies.data[i];
+    tl_local_row row = body->current;
+    if (model->property.flags[i] & TL_FLAG_KINEMATIC) {
+      const tl_moving m = tl_body_moving(model, i, crowd->t1);
+      row = (tl_local_row){m.position, tl_dquat_narrow(m.rotation), tl_narrow(m.velocity),
+                           tl_narrow(m.spin)};
+    } else if (!body->is_movable) {
+      row.velocity = row.spin = tl_vec3(0, 0, 0);
+    } else {
+      TL_ASSERT(body->c == local->end);
+      TL_TRY(record(local, i, body->c));
+    }
+    out->position[i] = row.position, out->rotation[i] = row.rotation;
+    out->velocity[i] = row.velocity, out->spin[i] = row.spin;
+    if (out->pace)
+      out->pace[i] = body->pace;
+  }
+  for (size_t i = 0; i < local->joints.all.count; ++i) {
+    const tl_joint *from = &local->joints.all.data[i];
+    tl_joint_state *to = &crowd->joints_after[i];
+#define COPY(name, type, columns, scalar, flags) memcpy(&to->name, &from->name, sizeof to->name);
+    TL_JOINT_FIELDS(COPY)
+#undef COPY
+    to->told = from->told;
+  }
+  return tl_local_collect(local, crowd->contacts_after);
+}
+
+talus_status tl_step_local(const tl_backend *backend, const tl_crowd *crowd, tl_local *local,
+                           tl_step_report *report) {
+  const double left = crowd->t1 - crowd->t0;
+  *report = (tl_step_report){.culprit = TL_NONE, .partner = TL_NONE};
+  local->backend = backend;
+  local->crowd = crowd;
+  local->begin = crowd->t0, local->end = crowd->t1;
+  local->least = fmin(crowd->model->dt_min, left);
+  local->growth = crowd->model->growth > 1 ? crowd->model->growth : GROWTH;
+  tl_contacts_clear(crowd->contacts_after);
+  TL_TRY(begin(local));
+  uint64_t movable = local->fresh.count, rounds = 0;
+  while (local->fresh.count > 0 || local->live.count > 0) {
+    TL_GO_ON(crowd->cancel);
+    TL_TRY(do_round(local, report));
+    rounds++;
+    bool goes_on = local->live.count > 0;
+    for (size_t i = 0; i < local->fresh.count && !goes_on; ++i)
+      goes_on = local->bodies.data[local->fresh.data[i]].c < local->end;
+    if (!goes_on)
+      break;
+  }
+  local->counts.rounds += rounds;
+  local->counts.body_steps_global += rounds * movable;
+  return finish(local);
+}
+
+void tl_local_free(tl_local *local) {
+  for (size_t i = 0; i < local->clusters.capacity && i < local->clusters.count; ++i) {
+    tl_cluster *cluster = &local->clusters.data[i];
+    tl_array_free(&cluster->members);
+    tl_array_free(&cluster->rows);
+    tl_array_free(&cluster->joints);
+    tl_contacts_release(&cluster->contacts);
+  }
+  for (size_t i = 0; i < local->crews.count; ++i)
+    tl_gathered_free(&local->crews.data[i]);
+  tl_array_free(&local->bodies);
+  tl_array_free(&local->meetings);
+  tl_array_free(&local->clusters);
+  tl_array_free(&local->free_clusters);
+  tl_array_free(&local->live);
+  tl_array_free(&local->fresh);
+  tl_array_free(&local->asked);
+  tl_array_free(&local->answers);
+  tl_array_free(&local->queue);
+  tl_array_free(&local->work);
+  tl_array_free(&local->everywhere);
+  tl_array_free(&local->strayed);
+  tl_array_free(&local->order);
+  tl_array_free(&local->nodes);
+  tl_array_free(&local->owned);
+  tl_array_free(&local->owners);
+  tl_array_free(&local->sorted);
+  tl_array_free(&local->crews);
+  tl_array_free(&local->joints.all);
+  tl_array_free(&local->pieces);
+}

@@ -1,0 +1,218 @@
+/* Contacts that clusters keep from step to step.
+ *
+ * A contact belongs to its movable body, the lower slot of two. It is remembered with the last step
+ * of that body; impulses are those of a step as long as the interval, so that steps of any lengths
+ * go together (tl_step_ratio). */
+#include "step/local/local.h"
+
+#include <stdlib.h>
+
+static uint32_t owner_of(const tl_local *local, const tl_contact *c) {
+  return local->bodies.data[c->a].is_movable ? c->a : c->b;
+}
+
+talus_status tl_local_index_contacts(tl_local *local) {
+  const tl_contacts *all = local->crowd->contacts_before;
+  const size_t bodies = local->bodies.count;
+  TL_TRY(tl_array_resize(&local->owners, bodies + 2));
+  TL_TRY(tl_array_resize(&local->owned, all->count));
+  uint32_t *begin = local->owners.data;
+  memset(begin, 0, (bodies + 2) * sizeof *begin);
+  for (size_t i = 0; i < all->count; ++i)
+    begin[owner_of(local, &all->data[i]) + 2]++;
+  for (size_t i = 2; i < bodies + 2; ++i)
+    begin[i] += begin[i - 1];
+  for (size_t i = 0; i < all->count; ++i)
+    local->owned.data[begin[owner_of(local, &all->data[i]) + 1]++] = (uint32_t)i;
+  return TALUS_OK;
+}
+
+/* Contact i of a set behind those of another one; what only some models have goes along. */
+static talus_status append(tl_contacts *to, const tl_contacts *from, size_t i) {
+  for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
+    const tl_record *record = &tl_contact_records[r];
+    const tl_any_array all = tl_contacts_array(from, record);
+    tl_any_array array = tl_contacts_array(to, record);
+    if (r > 0 && (all.count == 0 || all.count != from->count))
+      continue;
+    TL_TRY(tl_array_grow(&array.data, &array.capacity, array.count + 1, record->bytes));
+    memcpy((unsigned char *)array.data + array.count * record->bytes,
+           (const unsigned char *)all.data + i * record->bytes, record->bytes);
+    array.count++;
+    tl_contacts_set_array(to, record, array);
+  }
+  return TALUS_OK;
+}
+
+/* Impulses of a step of one length as those of another. */
+static void scale_impulses(tl_contacts *set, size_t i, talus_real ratio) {
+  for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
+    const tl_record *record = &tl_contact_records[r];
+    const tl_any_array array = tl_contacts_array(set, record);
+    if (i >= array.count)
+      continue;
+    unsigned char *at = (unsigned char *)array.data + i * record->bytes;
+    for (int f = 0; f < record->count; ++f)
+      if (record->fields[f].flags & TL_IMPULSE)
+        tl_scale_reals(at + record->fields[f].offset, record->fields[f].columns, ratio);
+  }
+}
+
+static int compare(const tl_contact *x, const tl_contact *y) {
+  return tl_contact_compare(x->a, x->b, x->feature_a, x->feature_b, y);
+}
+
+/* Sorts a set by keys, where it is not in order already; sets are small or nearly sorted. */
+static int compare_keys(const void *x, const void *y) { return compare(x, y); }
+
+typedef struct keyed {
+  tl_contact contact;
+  uint32_t at;
+} keyed;
+
+static talus_status put_in_order(tl_contacts *set) {
+  bool is_sorted = true;
+  for (size_t i = 1; i < set->count && is_sorted; ++i)
+    is_sorted = compare(&set->data[i - 1], &set->data[i]) < 0;
+  if (is_sorted)
+    return TALUS_OK;
+  TL_ARRAY(keyed) keys = {0};
+  TL_TRY(tl_array_resize(&keys, set->count));
+  for (size_t i = 0; i < set->count; ++i)
+    keys.data[i] = (keyed){set->data[i], (uint32_t)i};
+  qsort(keys.data, keys.count, sizeof *keys.data, compare_keys);
+  TL_ARRAY(uint32_t) place = {0};
+  TL_ARRAY(tl_law_state) states = {0};
+  talus_status status = tl_array_resize(&place, set->count);
+  const bool has_states = tl_contacts_have_law_states(set);
+  if (status == TALUS_OK && has_states)
+    status = tl_array_resize(&states, set->count);
+  if (status == TALUS_OK) {
+    for (size_t i = 0; i < set->count; ++i) {
+      set->data[i] = keys.data[i].contact;
+      place.data[keys.data[i].at] = (uint32_t)i;
+      if (has_states)
+        states.data[i] = set->law_states.data[keys.data[i].at];
+    }
+    if (has_states)
+      memcpy(set->law_states.data, states.data, set->count * sizeof *states.data);
+    for (size_t i = 0; i < set->hits.count; ++i)
+      set->hits.data[i].contact = place.data[set->hits.data[i].contact];
+    for (size_t i = 1; i < set->hits.count; ++i) /* few */
+      for (size_t j = i; j > 0 && set->hits.data[j].contact < set->hits.data[j - 1].contact; --j) {
+        const tl_hit swap = set->hits.data[j];
+        set->hits.data[j] = set->hits.data[j - 1], set->hits.data[j - 1] = swap;
+      }
+  }
+  tl_array_free(&keys);
+  tl_array_free(&place);
+  tl_array_free(&states);
+  return status;
+}
+
+/* ---- from clusters to crews and back --------------------------------------------------------- */
+
+static uint32_t row_of(const tl_cluster *cluster, uint32_t slot) {
+  size_t lo = 0, hi = cluster->rows.count;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    if (cluster->rows.data[middle] < slot)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  return lo < cluster->rows.count && cluster->rows.data[lo] == slot ? (uint32_t)lo : TL_NONE;
+}
+
+static talus_status recall_one(const tl_cluster *cluster, const tl_contacts *from, size_t i,
+                               tl_contacts *to) {
+  const uint32_t a = row_of(cluster, from->data[i].a), b = row_of(cluster, from->data[i].b);
+  if (a == TL_NONE || b == TL_NONE)
+    return TALUS_OK;
+  TL_TRY(append(to, from, i));
+  to->data[to->count - 1].a = a;
+  to->data[to->count - 1].b = b;
+  return TALUS_OK;
+}
+
+talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, tl_gathered *crew) {
+  const tl_contacts *all = local->crowd->contacts_before;
+  tl_contacts *to = &crew->contacts_before;
+  uint32_t last = TL_NONE;
+  tl_contacts_clear(to);
+  tl_contacts_clear(&crew->contacts_after);
+  to->dt = tl_model_substep(local->crowd->model, local->crowd->dt);
+  for (size_t m = 0; m < cluster->members.count; ++m) {
+    const uint32_t slot = cluster->members.data[m], past = local->bodies.data[slot].past;
+    if (past == TL_NONE) {
+      for (size_t i = local->owners.data[slot]; i < local->owners.data[slot + 1]; ++i)
+        TL_TRY(recall_one(cluster, all, local->owned.data[i], to));
+      continue;
+    }
+    const tl_contacts *from = &local->clusters.data[past].contacts;
+    if (past == last)
+      continue;
+    bool was_there = false; /* another member has come from the same step */
+    for (size_t n = 0; n < m && !was_there; ++n)
+      was_there = local->bodies.data[cluster->members.data[n]].past == past;
+    last = past;
+    for (size_t i = 0; !was_there && i < from->count; ++i)
+      if (local->bodies.data[owner_of(local, &from->data[i])].past == past)
+        TL_TRY(recall_one(cluster, from, i, to));
+  }
+  return put_in_order(to);
+}
+
+talus_status tl_local_keep(const tl_local *local, const tl_gathered *crew, tl_cluster *cluster) {
+  const tl_model *model = local->crowd->model;
+  const tl_contacts *from = &crew->contacts_after;
+  tl_contacts *to = &cluster->contacts;
+  const talus_real ratio = tl_step_ratio(cluster->dt, local->crowd->dt);
+  tl_contacts_clear(to);
+  for (size_t i = 0; i < from->count; ++i) {
+    TL_TRY(append(to, from, i));
+    to->data[i].a = cluster->rows.data[from->data[i].a];
+    to->data[i].b = cluster->rows.data[from->data[i].b];
+    if (ratio != 1)
+      scale_impulses(to, i, ratio);
+  }
+  TL_TRY(tl_array_resize(&to->hits, from->hits.count));
+  if (from->hits.count > 0)
+    memcpy(to->hits.data, from->hits.data, from->hits.count * sizeof *from->hits.data);
+  TL_TRY(tl_array_resize(&cluster->joints, crew->joints.all.count));
+  for (size_t i = 0; i < crew->joints.all.count; ++i) {
+    tl_local_joint *joint = &cluster->joints.data[i];
+    joint->row = (uint32_t)tl_joints_row(&local->joints, crew->joints.all.data[i].uid);
+    joint->after = crew->joints.after.data[i];
+    const talus_real change = tl_step_ratio(tl_model_substep(model, cluster->dt),
+                                            tl_model_substep(model, local->crowd->dt));
+    if (change != 1)
+      tl_scale_reals(joint->after.impulse, TL_JOINT_ROWS, change);
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_local_collect(tl_local *local, tl_contacts *contacts) {
+  tl_contacts_clear(contacts);
+  contacts->dt = tl_model_substep(local->crowd->model, local->crowd->dt);
+  for (size_t k = 0; k < local->clusters.count; ++k) {
+    const tl_cluster *cluster = &local->clusters.data[k];
+    if (cluster->refers == 0)
+      continue;
+    size_t hit = 0;
+    for (size_t i = 0; i < cluster->contacts.count; ++i) {
+      const tl_contact *c = &cluster->contacts.data[i];
+      while (hit < cluster->contacts.hits.count && cluster->contacts.hits.data[hit].contact < i)
+        hit++;
+      if (local->bodies.data[owner_of(local, c)].past != k)
+        continue;
+      TL_TRY(append(contacts, &cluster->contacts, i));
+      if (hit < cluster->contacts.hits.count && cluster->contacts.hits.data[hit].contact == i) {
+        const tl_hit given = {(uint32_t)contacts->count - 1,
+                              cluster->contacts.hits.data[hit].impulse};
+        TL_TRY(tl_array_push(&contacts->hits, given));
+      }
+    }
+  }
+  return put_in_order(contacts);
+}

@@ -1,0 +1,52 @@
+/* Local time in a world: what goes with it, the pace of bodies, what steps did. */
+#include "world/world.h"
+
+#include <math.h>
+
+talus_status tl_local_check(const talus_world_def *def) {
+  if (def->step != TALUS_STEP_LOCAL)
+    return TALUS_OK;
+  if (def->solve.kind != TALUS_SOLVE_CCP && def->solve.kind != TALUS_SOLVE_IMPULSE)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "step: local keeps rigid bodies apart, with solve: ccp or impulse; springs "
+                   "(penalty) want one small step for all, and hard spheres (elastic) have step: "
+                   "event");
+  if (!(def->dt_min > 0) || !(def->dt_min <= def->dt))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "dt_min is %g s and dt %g s; expected 0 < dt_min <= dt with step: local",
+                   def->dt_min, def->dt);
+  if (!(def->growth > 1) || !(def->growth <= 100))
+    return tl_fail(TALUS_ERROR_INVALID, "growth is %g; expected more than 1, at most 100",
+                   def->growth);
+  if (isnan(def->halo) || isinf(def->halo) || def->halo == 0)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "halo is %g m; expected a positive length, or < 0: automatic", def->halo);
+  if (def->sleep.speed > 0)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "sleep does not work with step: local, where what rests takes long steps "
+                   "anyway; leave `sleep` out");
+  return TALUS_OK;
+}
+
+talus_status tl_world_reserve_pace(talus_world *world) {
+  if (world->model.step != TALUS_STEP_LOCAL)
+    return TALUS_OK;
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
+    if (tl_state_fields[i].offset == offsetof(tl_state, pace))
+      TL_TRY(tl_field_wake(&world->state, &tl_state_fields[i], world->capacity));
+  return TALUS_OK;
+}
+
+void tl_world_note_local(talus_world *world) {
+  tl_adaptive *a = &world->adaptive;
+  const uint64_t *uid = world->model.property.uid;
+  const double least = world->local.counts.least;
+  a->least = a->least > 0 && (a->least < least || !(least > 0)) ? a->least : least;
+  world->local.counts.least = 0;
+  a->swept += world->last.swept;
+  if (!world->last.is_cut)
+    return;
+  a->cut++;
+  a->cut_by[0] = uid[world->last.cut_by.a];
+  a->cut_by[1] = uid[world->last.cut_by.b];
+}

@@ -1,0 +1,432 @@
+/* Local time: every cluster at its own pace, and nothing passes through anything. */
+#include "base/random.h"
+#include "check.h"
+
+#include "step/paths.h"
+#include "world/world.h"
+
+#include <float.h>
+
+static talus_world *make_with(talus_step_kind step, double gravity, double dt, double halo,
+                              int threads) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.gravity = (talus_vec3){0, 0, TL_R(-gravity)};
+  def.dt = dt;
+  def.step = step;
+  def.halo = halo;
+  def.threads = threads;
+  CHECK_OK(talus_world_create(&def, &world));
+  return world;
+}
+
+static talus_world *make(double gravity, double dt, double halo) {
+  return make_with(TALUS_STEP_LOCAL, gravity, dt, halo, 2);
+}
+
+static talus_material material(talus_world *world, double friction, double restitution) {
+  talus_material_def def = talus_material_def_default();
+  talus_material m;
+  def.density = 1000, def.friction = friction, def.restitution = restitution;
+  CHECK_OK(talus_world_add_material(world, &def, &m));
+  return m;
+}
+
+static talus_shape shape(talus_world *world, talus_shape_kind kind, double a, double b, double c) {
+  talus_shape_def def = talus_shape_def_default();
+  talus_shape s;
+  def.kind = kind, def.size[0] = a, def.size[1] = b, def.size[2] = c, def.size[3] = 0;
+  CHECK_OK(talus_world_add_shape(world, &def, &s));
+  return s;
+}
+
+static talus_body body(talus_world *world, talus_shape s, talus_material m, talus_dvec3 at,
+                       talus_vec3 v, talus_vec3 w, talus_body_kind kind) {
+  talus_body_def def = talus_body_def_default();
+  talus_body made;
+  def.shape = s, def.material = m, def.position = at, def.velocity = v, def.spin = w;
+  def.kind = kind;
+  CHECK_OK(talus_world_add_body(world, &def, &made));
+  return made;
+}
+
+static talus_body_info info(const talus_world *world, talus_body b) {
+  talus_body_info i;
+  CHECK_OK(talus_world_get_body(world, b, &i));
+  return i;
+}
+
+static const talus_vec3 still = {0, 0, 0};
+
+/* ---- an audit of every interval, as talus audit does it -------------------------------------- */
+
+static double deepest; /* m: largest overlap; negative: the smallest gap */
+static size_t overlaps;
+
+static talus_status watch(void *context, const tl_crowd *crowd) {
+  (void)context;
+  const tl_paths_rule rule = {.floor = {.halos = -0.01}, .fine = {.halos = 0.01}, .goes_on = true};
+  tl_paths_report found;
+  TL_TRY(tl_local_check_pieces(crowd->local, &rule, &found));
+  overlaps += found.short_count;
+  deepest = fmax(deepest, -found.least);
+  return TALUS_OK;
+}
+
+static void audit(talus_world *world) {
+  deepest = -DBL_MAX, overlaps = 0;
+  world->watch = watch;
+  world->watch_context = world;
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+TEST(a_flight_is_the_parabola_however_it_is_cut) {
+  if (TALUS_SINGLE)
+    SKIP("velocities are floats here");
+  for (int cuts = 1; cuts <= 1000; cuts *= 10) {
+    talus_world *world = make(9.81, 1.0 / cuts, -1);
+    const talus_material m = material(world, 0, 0);
+    const talus_body b =
+        body(world, shape(world, TALUS_BOX, 0.1, 0.2, 0.3), m, (talus_dvec3){1, 2, 3},
+             (talus_vec3){3, -1, 4}, (talus_vec3){1, 2, 3}, TALUS_FREE);
+    CHECK_OK(talus_world_step(world, (uint64_t)cuts));
+    const talus_dvec3 x = info(world, b).position;
+    CHECK_NEAR(talus_world_time(world), 1, 1e-15);
+    CHECK_NEAR(x.x, 4, 1e-12);
+    CHECK_NEAR(x.y, 1, 1e-12);
+    CHECK_NEAR(x.z, 3 + 4 - 0.5 * 9.81, 1e-12);
+    talus_world_destroy(world);
+  }
+}
+
+TEST(two_balls_that_meet_swap_their_velocities) {
+  talus_world *world = make(0, 0.1, -1);
+  const talus_material m = material(world, 0, 1);
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  const talus_body a =
+      body(world, s, m, (talus_dvec3){0, 0, 0}, (talus_vec3){1, 0, 0}, still, TALUS_FREE);
+  const talus_body b =
+      body(world, s, m, (talus_dvec3){1, 0, 0}, (talus_vec3){-1, 0, 0}, still, TALUS_FREE);
+  const talus_body c =
+      body(world, s, m, (talus_dvec3){0, 5, 0}, (talus_vec3){1, 0, 0}, still, TALUS_FREE);
+  audit(world);
+  CHECK_OK(talus_world_step(world, 10));
+  CHECK(overlaps == 0);
+  CHECK_NEAR(info(world, a).velocity.x, -1, 1e-6);
+  CHECK_NEAR(info(world, b).velocity.x, 1, 1e-6);
+  CHECK_NEAR(info(world, a).position.x, -0.2, 1e-4);
+  CHECK_NEAR(info(world, b).position.x, 1.2, 1e-4);
+  CHECK_NEAR(info(world, c).position.x, 1, 1e-6);
+  talus_report report;
+  CHECK_OK(talus_world_report(world, &report));
+  CHECK(report.local.body_steps < report.local.body_steps_global);
+  talus_world_destroy(world);
+}
+
+/* The hole in the published proof: p is at rest until r hits it on its diagonal, `late` seconds
+ * after the begin, and leaves along it with 10 m/s; q has crossed its way before. */
+static talus_world *make_hole(double late, talus_body *p, talus_body *q) {
+  talus_world *world = make(0, 0.5, -1);
+  const talus_material m = material(world, 0, 1);
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  const double v = 10 * sqrt(2), aside = 0.200005 * sqrt(0.5), met = 3 * sqrt(0.5);
+  *p = body(world, s, m, (talus_dvec3){0, 0, 0}, still, still, TALUS_FREE);
+  body(world, s, m, (talus_dvec3){-aside - v * late, -aside, 0}, (talus_vec3){TL_R(v), 0, 0}, still,
+       TALUS_FREE);
+  *q = body(world, s, m, (talus_dvec3){met, met + 10 * (0.3 + late), 0}, (talus_vec3){0, -10, 0},
+            still, TALUS_FREE);
+  audit(world);
+  return world;
+}
+
+TEST(a_collision_with_the_past_of_another_is_found) {
+  talus_body p, q;
+  talus_world *world = make_hole(0, &p, &q);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(overlaps == 0);
+  CHECK(info(world, p).velocity.y < 5); /* they met on the diagonal, at t = 0.3 */
+  CHECK(info(world, q).velocity.y > -8);
+  CHECK(world->local.counts.rollbacks > 0);
+  talus_world_destroy(world);
+}
+
+TEST(without_the_check_it_is_missed) {
+  talus_body p, q;
+  talus_world *world = make_hole(0, &p, &q);
+  world->local.skips_check = true;
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(overlaps > 0); /* the audit sees it */
+  CHECK_NEAR(info(world, p).velocity.x, 10 * sqrt(0.5), 1e-3);
+  CHECK_NEAR(info(world, q).velocity.y, -10, 1e-5);
+  talus_world_destroy(world);
+}
+
+TEST(who_is_ahead_comes_back_to_meet_and_momentum_stays) {
+  talus_body p, q;
+  talus_world *world = make_hole(0.05, &p, &q);
+  talus_report before, after;
+  CHECK_OK(talus_world_report(world, &before));
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK_OK(talus_world_report(world, &after));
+  CHECK(overlaps == 0);
+  CHECK(info(world, q).velocity.y > -8);
+  CHECK(after.local.rendezvous > 0 && after.local.depth > 0.1 && after.local.depth <= 0.5);
+  for (int i = 0; i < 3; ++i)
+    CHECK_NEAR(after.momentum[i], before.momentum[i], TALUS_SINGLE ? 1e-3 : 1e-12);
+  talus_world_destroy(world);
+}
+
+/* ---- random scenes --------------------------------------------------------------------------- */
+
+typedef struct settings {
+  talus_step_kind step;
+  double gravity, speed, restitution, dt;
+  int threads, bodies;
+  bool walls;
+} settings;
+
+static double kinetic(talus_world *world) {
+  talus_report report;
+  CHECK_OK(talus_world_report(world, &report));
+  return report.kinetic_energy;
+}
+
+/* Bodies of four kinds on a grid, so that none overlap, with random velocities; some are fast. */
+static talus_world *make_random(uint64_t seed, const settings *set) {
+  talus_world *world = make_with(set->step, set->gravity, set->dt, -1, set->threads);
+  tl_random random = tl_random_start(seed, 24, 1);
+  const talus_material m = material(world, 0.3, set->restitution);
+  const talus_shape kinds[] = {
+      shape(world, TALUS_SPHERE, 0.1, 0, 0), shape(world, TALUS_BOX, 0.16, 0.12, 0.1),
+      shape(world, TALUS_CAPSULE, 0.05, 0.1, 0), shape(world, TALUS_ELLIPSOID, 0.1, 0.07, 0.05)};
+  if (set->walls)
+    body(world, shape(world, TALUS_CONTAINER, 2, 2, 2), m, (talus_dvec3){0, 0, 0}, still, still,
+         TALUS_FIXED);
+  for (int i = 0; i < set->bodies; ++i) {
+    const int x = i % 6, y = i / 6 % 6, z = i / 36;
+    const double fast = tl_random_unit(&random) < 0.1 ? 10 : 1;
+    talus_vec3 v, w;
+    v.x = TL_R(fast * set->speed * (2 * tl_random_unit(&random) - 1));
+    v.y = TL_R(fast * set->speed * (2 * tl_random_unit(&random) - 1));
+    v.z = TL_R(fast * set->speed * (2 * tl_random_unit(&random) - 1));
+    w.x = TL_R(20 * (2 * tl_random_unit(&random) - 1));
+    w.y = TL_R(20 * (2 * tl_random_unit(&random) - 1));
+    w.z = TL_R(20 * (2 * tl_random_unit(&random) - 1));
+    const size_t kind = (size_t)(4 * tl_random_unit(&random)) % 4;
+    body(world, kinds[kind], m, (talus_dvec3){-0.75 + 0.3 * x, -0.75 + 0.3 * y, -0.75 + 0.3 * z}, v,
+         w, TALUS_FREE);
+  }
+  return world;
+}
+
+static settings random_settings(uint64_t seed) {
+  return (settings){.step = TALUS_STEP_LOCAL,
+                    .gravity = seed % 2 ? 9.81 : 0,
+                    .speed = seed % 3 == 0   ? 1
+                             : seed % 3 == 1 ? 10
+                                             : 1000,
+                    .restitution = seed % 4 == 0 ? 0.9 : 0.2,
+                    .dt = seed % 3 == 2 ? 1e-5 : 2e-3,
+                    .threads = 2,
+                    .bodies = 24,
+                    .walls = true};
+}
+
+TEST(random_scenes_have_no_overlap_and_make_no_energy) {
+  const uint64_t seeds = check_is_short() ? 3 : getenv("TALUS_SOAK") ? 200 : 6;
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    const settings set = random_settings(seed);
+    talus_world *world = make_random(seed, &set);
+    const double before = kinetic(world);
+    audit(world);
+    for (int i = 0; i < 10; ++i)
+      CHECK_OK(talus_world_step(world, 1));
+    CHECK_MSG(overlaps == 0, "seed %llu: %zu overlaps, %g m", (unsigned long long)seed, overlaps,
+              deepest);
+    talus_report report;
+    CHECK_OK(talus_world_report(world, &report));
+    if (set.gravity == 0)
+      CHECK_MSG(report.kinetic_energy <= before * (1 + 1e-6), "seed %llu: %g J became %g",
+                (unsigned long long)seed, before, report.kinetic_energy);
+    CHECK(report.made_energy <= 1e-6 * before);
+    CHECK(report.local.depth <= set.dt && report.local.window <= set.dt);
+    CHECK(report.local.clusters > 0 && report.local.rounds > 0);
+    talus_world_destroy(world);
+  }
+}
+
+TEST(momentum_stays_over_collisions) {
+  const settings set = {TALUS_STEP_LOCAL, 0, 3, 0.5, 0.02, 2, 36, false};
+  talus_world *world = make_random(5, &set);
+  talus_report before, after;
+  CHECK_OK(talus_world_report(world, &before));
+  audit(world);
+  CHECK_OK(talus_world_step(world, 10));
+  CHECK_OK(talus_world_report(world, &after));
+  CHECK(overlaps == 0 && after.kinetic_energy < 0.999 * before.kinetic_energy);
+  const double eps = TALUS_SINGLE ? 1e-4 : 1e-9;
+  for (int i = 0; i < 3; ++i)
+    CHECK_NEAR(after.momentum[i], before.momentum[i], eps * (1 + fabs(before.momentum[i])));
+  talus_world_destroy(world);
+}
+
+static uint64_t hash_of_run(uint64_t seed, int threads, int stop) {
+  settings set = random_settings(seed);
+  set.threads = threads;
+  talus_world *world = make_random(seed, &set);
+  for (int i = 0; i < 8; ++i) {
+    CHECK_OK(talus_world_step(world, 1));
+#if TALUS_HAVE_HDF5
+    if (i == stop) {
+      CHECK_OK(talus_world_save(world, "local.hdf"));
+      talus_world_destroy(world);
+      CHECK_OK(talus_world_load("local.hdf", &world));
+    }
+#endif
+  }
+  const uint64_t hash = talus_world_hash(world);
+  talus_world_destroy(world);
+  return hash;
+}
+
+TEST(threads_and_restarts_give_the_same_bits) {
+  for (uint64_t seed = 0; seed < (check_is_short() ? 1 : 2); ++seed) {
+    const uint64_t hash = hash_of_run(seed, 1, -1);
+    CHECK(hash_of_run(seed, 2, 2) == hash);
+    CHECK(hash_of_run(seed, 4, 5) == hash);
+  }
+}
+
+/* ---- one cluster is the adaptive step -------------------------------------------------------- */
+
+static uint64_t hash_of_heap(talus_step_kind step) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.dt = def.dt_min = 1.0 / 1024, def.step = step, def.threads = 2;
+  CHECK_OK(talus_world_create(&def, &world));
+  const talus_material m = material(world, 0.5, 0);
+  body(world, shape(world, TALUS_PLANE, 0, 0, 1), m, (talus_dvec3){0, 0, 0}, still, still,
+       TALUS_FIXED);
+  const talus_shape s = shape(world, TALUS_BOX, 0.2, 0.2, 0.2);
+  for (int i = 0; i < 4; ++i)
+    body(world, s, m, (talus_dvec3){0.01 * i, 0, 0.1 + 0.200005 * i + 5e-6}, still, still,
+         TALUS_FREE);
+  CHECK_OK(talus_world_step(world, 100));
+  const uint64_t hash = talus_world_hash(world);
+  talus_world_destroy(world);
+  return hash;
+}
+
+TEST(a_heap_with_one_length_of_steps_has_the_bits_of_one_step_for_all) {
+  CHECK(hash_of_heap(TALUS_STEP_LOCAL) == hash_of_heap(TALUS_STEP_ADAPTIVE));
+}
+
+/* A chain that hangs from the ground, and a ball that flies by. */
+static uint64_t hash_of_chain(talus_step_kind step, bool with_ball, double *drift) {
+  talus_world *world = make_with(step, 9.81, 1.0 / 512, -1, 2);
+  const talus_material m = material(world, 0.5, 0);
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  talus_body last = {0};
+  for (int i = 0; i < 4; ++i) {
+    talus_joint_def joint = talus_joint_def_default();
+    joint.kind = TALUS_JOINT_SPHERICAL;
+    joint.a = body(world, s, m, (talus_dvec3){0.3 * (i + 1), 0, 0}, still, still, TALUS_FREE);
+    if (i > 0)
+      joint.b = last;
+    last = joint.a;
+    joint.at = joint.to = (talus_dvec3){0.3 * i, 0, 0};
+    CHECK_OK(talus_world_add_joint(world, &joint, NULL));
+  }
+  talus_body ball = {0};
+  if (with_ball)
+    ball = body(world, s, m, (talus_dvec3){0, 3, 0}, (talus_vec3){5, 0, 0}, still, TALUS_FREE);
+  CHECK_OK(talus_world_step(world, 100));
+  talus_report report;
+  CHECK_OK(talus_world_report(world, &report));
+  *drift = report.joint_drift;
+  if (with_ball)
+    CHECK_OK(talus_world_remove_body(world, ball));
+  const uint64_t hash = talus_world_hash(world);
+  talus_world_destroy(world);
+  return hash;
+}
+
+TEST(joints_bind_clusters_and_swing_as_with_one_step_for_all) {
+  double a, b, c;
+  const uint64_t alone = hash_of_chain(TALUS_STEP_ADAPTIVE, false, &a);
+  CHECK(hash_of_chain(TALUS_STEP_LOCAL, false, &b) == alone);
+  CHECK(hash_of_chain(TALUS_STEP_LOCAL, true, &c) == alone);
+  CHECK(a == b && b == c && a < 1e-3);
+}
+
+TEST(a_turning_drum_carries_clusters_of_different_pace) {
+  talus_world *world = make(9.81, 0.005, -1);
+  const talus_material m = material(world, 0.5, 0.2);
+  talus_body_def def = talus_body_def_default();
+  def.shape = shape(world, TALUS_CONTAINER, 2, 2, 2), def.material = m;
+  def.kind = TALUS_KINEMATIC, def.motion.spin = (talus_vec3){0, 2, 0};
+  CHECK_OK(talus_world_add_body(world, &def, NULL));
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  for (int i = 0; i < 6; ++i)
+    body(world, s, m, (talus_dvec3){-0.7 + 0.28 * i, 0.3 * (i % 2), -0.75 + 0.02 * i},
+         (talus_vec3){TL_R(i % 3), 0, 0}, still, TALUS_FREE);
+  audit(world);
+  CHECK_OK(talus_world_step(world, 60));
+  CHECK_MSG(overlaps == 0, "%zu overlaps, %g m", overlaps, deepest);
+  CHECK(world->local.counts.window > 0);
+  talus_world_destroy(world);
+}
+
+/* ---- cost ------------------------------------------------------------------------------------ */
+
+/* Pairs that collide, far from each other. */
+static void measure_pairs(int pairs, double *visits, size_t *bytes, uint64_t *steps) {
+  talus_world *world = make(0, 0.05, -1);
+  const talus_material m = material(world, 0, 0.5);
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  for (int i = 0; i < pairs; ++i) {
+    const double x = 2.0 * (i % 50), y = 2.0 * (i / 50);
+    body(world, s, m, (talus_dvec3){x, y, 0}, (talus_vec3){1, 0, 0}, still, TALUS_FREE);
+    body(world, s, m, (talus_dvec3){x + 0.22, y, 0}, (talus_vec3){-1, 0, 0}, still, TALUS_FREE);
+  }
+  CHECK_OK(talus_world_step(world, 2));
+  *visits = (double)(world->local.counts.visits) / pairs;
+  *steps = world->local.counts.body_steps / (uint64_t)pairs;
+  *bytes = 0;
+  for (size_t i = 0; i < world->local.crews.count; ++i) {
+    const size_t peak = world->local.crews.data[i].arena.recent;
+    *bytes = peak > *bytes ? peak : *bytes;
+  }
+  talus_world_destroy(world);
+}
+
+TEST(a_cluster_costs_the_same_in_a_small_and_a_large_world) {
+  double few, many;
+  size_t small, large;
+  uint64_t a, b;
+  measure_pairs(500, &few, &small, &a);
+  measure_pairs(getenv("TALUS_SOAK") ? 50000 : 5000, &many, &large, &b);
+  CHECK(a == b && small == large && small > 0);
+  CHECK_MSG(many <= 1.1 * few, "%g visits of a pair became %g", few, many);
+}
+
+TEST(what_does_not_go_with_it_is_refused) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.step = TALUS_STEP_LOCAL, def.dt = 0.01;
+  def.solve.kind = TALUS_SOLVE_PENALTY;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "penalty"));
+  def.solve.kind = TALUS_SOLVE_CCP, def.sleep.speed = 0.1;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "sleep"));
+  def.sleep.speed = 0, def.growth = 1;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "growth"));
+  def.growth = 2, def.dt_min = 0.02;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "dt_min"));
+}
+
+TEST_MAIN()
