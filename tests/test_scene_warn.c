@@ -134,6 +134,23 @@ TEST(sizes_in_millimetres) {
   CHECK_EQ_U64(warnings_of(text).count, 0);
 }
 
+TEST(balls_wider_than_a_throat) {
+  const char *const nozzle =
+      "talus: 1\nuntil: 1\ngravity: [0, 0, 0]\nmaterials: {steel: {}}\n"
+      "shapes: {ball: {sphere: 0.2}, wall: {revolved: [[0, 1], [1, %s], [2, 1]]}}\n"
+      "bodies:\n  - {name: nozzle, shape: wall, material: steel, fixed: true}\n"
+      "  - {shape: ball, material: steel, at: [0, 0, 0.5]}\n";
+  char text[512];
+  snprintf(text, sizeof text, nozzle, "0.21");
+  CHECK_EQ_U64(warnings_of(text).count, 0);
+  snprintf(text, sizeof text, nozzle, "0.19");
+  const told heard = warnings_of(text);
+  CHECK_EQ_U64(heard.count, 1);
+  CHECK_MSG(
+      strstr(heard.lines[0], "radius 0.2 m, wider than the throat of bodies.0, which is 0.19"),
+      "%s", heard.lines[0]);
+}
+
 TEST(a_run_of_a_few_steps) {
   check_warning("talus: 1\nuntil: 0.005\n" GOOD_MATERIALS GOOD_BODIES, "short-run",
                 "test.yaml:2:8: ", "which is 5 steps of 0.001 s");

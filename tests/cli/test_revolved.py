@@ -62,3 +62,53 @@ def test_shape_info_tells_the_profile(whole):
     result = talus("shape", "info", "{revolved: [[0, 0], [0, 0.2], [0.2, 0.2]]}")
     assert result.returncode == 0, result.stderr
     assert "3 points" in result.stdout and "walls without thickness" in result.stdout
+
+
+def test_an_inlet_in_the_matter_of_a_wall_is_refused(tmp_path):
+    scene = tmp_path / "inlet.yaml"
+    scene.write_text("""\
+talus: 1
+until: 0.1
+gravity: [0, 0, 0]
+step: {kind: event, dt: 0.01}
+solve: elastic
+materials: {steel: {friction: 0, restitution: 1}}
+shapes: {ball: {sphere: 0.1}, wall: {revolved: [[0, 1], [1, 1], [1, 2], [2, 2]]}}
+bodies: [{name: nozzle, shape: wall, material: steel, fixed: true}]
+emit:
+  - {name: inlet, shape: ball, rate: 10, from: {disc: {at: [1.6, 0, 0.5], radius: 0.1}}, velocity: [0, 0, 1]}
+""")
+    for command in (("check", scene), ("run", scene, "-o", tmp_path / "out")):
+        result = talus(*command)
+        assert result.returncode == 2, result.stderr
+        errors = [line for line in result.stderr.splitlines() if "error" in line]
+        assert len(errors) == 1 and "inlet.yaml:10:5: emit.0: inlet" in errors[0] and "put it inside" in errors[0]
+
+
+KINDS = """\
+talus: 1
+until: 0.3
+step: {dt: 2e-3}
+materials: {grain: {friction: 0.3}}
+shapes:
+  egg: {ellipsoid: [0.05, 0.04, 0.03]}
+  log: {cylinder: {radius: 0.03, length: 0.1}}
+  top: {cone: {radius: 0.04, length: 0.08}}
+  brick: {superellipsoid: {half: [0.05, 0.04, 0.03], n1: 4, n2: 4}}
+  stone: {mesh: {make: noisy-sphere, triangles: 80, noise: 1.3, seed: 3}, scale: 0.04}
+  drum: {revolved: [[-0.3, 0], [-0.3, 0.3], [0.3, 0.3], [0.3, 0]]}
+bodies:
+  - {name: drum, shape: drum, material: grain, rotation: {axis: [0, 1, 0], degrees: 90}, motion: {spin: [3, 0, 0]}}
+"""
+
+
+def test_every_kind_turns_in_a_drum_with_any_number_of_threads(tmp_path):
+    rows = [f"  - {{shape: {kind}, material: grain, at: [{0.12 * (i - 2)}, {0.1 * (j - 0.5)}, {-0.12 + 0.14 * j}]}}\n"
+            for i, kind in enumerate(("egg", "log", "top", "brick", "stone")) for j in range(2)]
+    (tmp_path / "scene.yaml").write_text(KINDS + "".join(rows) + "output: {every: 0.1}\n")
+    hashes = {hash_of(run(tmp_path / "scene.yaml", tmp_path / f"out{n}", "--threads", n)) for n in (1, 3)}
+    run(tmp_path / "scene.yaml", tmp_path / "parts", "--until", "0.15")
+    hashes.add(hash_of(run(tmp_path / "scene.yaml", tmp_path / "parts", "--until", "0.3", "--resume")))
+    assert len(hashes) == 1
+    last = history(tmp_path / "out1")[-1]
+    assert int(last["bodies"]) == 11 and int(last["contacts"]) > 10 and int(last["sunk"]) == 0
