@@ -382,7 +382,7 @@ TEST(a_turning_drum_carries_clusters_of_different_pace) {
 
 /* Pairs that collide, far from each other. */
 static void measure_pairs(int pairs, double *visits, size_t *bytes, uint64_t *steps) {
-  talus_world *world = make(0, 0.05, -1);
+  talus_world *world = make_with(TALUS_STEP_LOCAL, 0, 0.05, -1, 1);
   const talus_material m = material(world, 0, 0.5);
   const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
   for (int i = 0; i < pairs; ++i) {
@@ -395,7 +395,7 @@ static void measure_pairs(int pairs, double *visits, size_t *bytes, uint64_t *st
   *steps = world->local.counts.body_steps / (uint64_t)pairs;
   *bytes = 0;
   for (size_t i = 0; i < world->local.crews.count; ++i) {
-    const size_t peak = world->local.crews.data[i].arena.recent;
+    const size_t peak = world->local.crews.data[i].arena.peak;
     *bytes = peak > *bytes ? peak : *bytes;
   }
   talus_world_destroy(world);

@@ -175,14 +175,16 @@ talus_box tl_local_box(const tl_model *model, uint32_t slot, const tl_path *path
   const tl_shape *shape = tl_body_shape(model, slot);
   const double scale = (double)model->property.scale[slot];
   talus_box box = tl_shape_bounds(shape, scale, path->position, tl_dquat_narrow(path->rotation));
-  if (tl_ddot(path->spin, path->spin) > 0) { /* the ball that it turns in */
-    const double r = (double)shape->radius * scale * (1 + 4 * (double)TL_REAL_EPS);
+  const double r = (double)shape->radius * scale * (1 + 4 * (double)TL_REAL_EPS);
+  double turn = h * tl_dlength(path->spin); /* rad: no place goes further by it than that times r */
+  if (turn > 0.5) {                         /* the ball that it turns in */
     const talus_dvec3 reach = tl_dvec3(r, r, r);
     box.lo = tl_dsub(path->position, reach), box.hi = tl_dadd(path->position, reach);
+    turn = 0;
   }
   const talus_dvec3 moved = tl_dsub(tl_path_position(path, h), path->position);
   const talus_box after = {tl_dadd(box.lo, moved), tl_dadd(box.hi, moved)};
   const double rounding = 1e-12 * (1 + tl_dlength(path->position));
-  return tl_box_grow(tl_box_union(box, after),
-                     (double)tl_halo_of(model, slot) + tl_path_bulge(path, 0, h) + rounding);
+  return tl_box_grow(tl_box_union(box, after), (double)tl_halo_of(model, slot) +
+                                                   tl_path_bulge(path, 0, h) + turn * r + rounding);
 }

@@ -58,6 +58,23 @@ static talus_status begin_joints(tl_local *local) {
   return TALUS_OK;
 }
 
+/* Who pushed whom in a step stays together until the next: what they gave each other is given
+ * evenly over the step. */
+static void bind_contacts(tl_local *local, const tl_contacts *contacts) {
+  for (size_t i = 0; i < contacts->count; ++i) {
+    const tl_contact *c = &contacts->data[i];
+    if (!(tl_length2(c->impulse) > 0) || !local->bodies.data[c->a].is_movable ||
+        !local->bodies.data[c->b].is_movable)
+      continue;
+    for (uint32_t k = local->bodies.data[c->a].first; k != TL_NONE;) {
+      tl_meeting *m = &local->meetings.data[k];
+      if (tl_meeting_other(m, c->a) == c->b)
+        m->is_bound = true;
+      k = tl_meeting_next(m, c->a);
+    }
+  }
+}
+
 static talus_status begin(tl_local *local) {
   const tl_model *model = local->crowd->model;
   local->stamp = 0;
@@ -75,6 +92,7 @@ static talus_status begin(tl_local *local) {
   TL_TRY(begin_joints(local));
   TL_TRY(begin_bodies(local));
   TL_TRY(tl_local_find_near(local));
+  bind_contacts(local, local->crowd->contacts_before);
   return tl_local_index_contacts(local);
 }
 
@@ -94,12 +112,56 @@ static talus_status look_ahead(tl_local *local, uint32_t slot) {
                                             : tl_local_stray(local, slot, box, &has_walls);
 }
 
+/* Bodies with new laws that pushed each other are of one cluster anyway: pairs among them need no
+ * look. Trees of parents, the lowest slot on top (union-find); the queue of ties has room for them.
+ */
+static uint32_t root_of(tl_local *local, uint32_t slot) {
+  uint32_t *parent = local->queue.data;
+  while (parent[slot] != slot)
+    slot = parent[slot] = parent[parent[slot]];
+  return slot;
+}
+
+static bool take_part(const tl_local *local, const tl_meeting *m) {
+  return local->bodies.data[m->a].seen == local->stamp &&
+         local->bodies.data[m->b].seen == local->stamp;
+}
+
+static talus_status join_bound(tl_local *local) {
+  TL_TRY(tl_array_resize(&local->queue, local->bodies.count));
+  uint32_t *parent = local->queue.data;
+  for (size_t i = 0; i < local->fresh.count; ++i) {
+    const uint32_t slot = local->fresh.data[i];
+    parent[slot] = slot;
+    local->bodies.data[slot].seen = local->stamp;
+  }
+  for (size_t i = 0; i < local->fresh.count; ++i) {
+    const uint32_t slot = local->fresh.data[i];
+    for (uint32_t k = local->bodies.data[slot].first; k != TL_NONE;) {
+      const tl_meeting *m = &local->meetings.data[k];
+      k = tl_meeting_next(m, slot);
+      if (!m->is_bound || !take_part(local, m))
+        continue;
+      const uint32_t x = root_of(local, m->a), y = root_of(local, m->b);
+      parent[x > y ? x : y] = x > y ? y : x;
+    }
+  }
+  return TALUS_OK;
+}
+
+static bool are_joined(tl_local *local, const tl_meeting *m) {
+  return take_part(local, m) && root_of(local, m->a) == root_of(local, m->b);
+}
+
 static talus_status ask_all(tl_local *local, uint32_t slot) {
   for (uint32_t i = local->bodies.data[slot].first; i != TL_NONE;) {
     tl_meeting *m = &local->meetings.data[i];
     if (!m->is_wall && m->seen != local->stamp) {
       m->seen = local->stamp;
-      TL_TRY(tl_array_push(&local->asked, i));
+      if (are_joined(local, m))
+        m->is_edge = true;
+      else
+        TL_TRY(tl_array_push(&local->asked, i));
     }
     i = tl_meeting_next(m, slot);
   }
@@ -162,6 +224,7 @@ static talus_status look(tl_local *local) {
   local->asked.count = 0;
   for (size_t i = 0; i < local->fresh.count; ++i)
     TL_TRY(look_ahead(local, local->fresh.data[i]));
+  TL_TRY(join_bound(local));
   for (size_t i = 0; i < local->fresh.count; ++i)
     TL_TRY(ask_all(local, local->fresh.data[i]));
   TL_TRY(ask(local, may_meet));
@@ -284,8 +347,6 @@ static void commit_body(tl_local *local, const tl_cluster *cluster, uint32_t at,
   body->past = at;
 }
 
-/* Who pushed whom in the last step stays together until the next: what they gave each other is
- * given evenly over the step. */
 static void bind(tl_local *local, const tl_cluster *cluster) {
   for (size_t i = 0; i < cluster->members.count; ++i) {
     const uint32_t slot = cluster->members.data[i];
@@ -295,18 +356,7 @@ static void bind(tl_local *local, const tl_cluster *cluster) {
       k = tl_meeting_next(m, slot);
     }
   }
-  for (size_t i = 0; i < cluster->contacts.count; ++i) {
-    const tl_contact *c = &cluster->contacts.data[i];
-    if (!(tl_length2(c->impulse) > 0) || !local->bodies.data[c->a].is_movable ||
-        !local->bodies.data[c->b].is_movable)
-      continue;
-    for (uint32_t k = local->bodies.data[c->a].first; k != TL_NONE;) {
-      tl_meeting *m = &local->meetings.data[k];
-      if (tl_meeting_other(m, c->a) == c->b)
-        m->is_bound = true;
-      k = tl_meeting_next(m, c->a);
-    }
-  }
+  bind_contacts(local, &cluster->contacts);
 }
 
 static void count_step(tl_local *local, const tl_cluster *cluster) {

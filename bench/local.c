@@ -1,0 +1,242 @@
+/* talus bench local: one step for all (adaptive) against steps of clusters (local), on the setups
+ * of Noble's thesis, section 4.8, with spheres and boxes for meshes. Body-steps do not depend on
+ * the machine; every step that was computed counts, whether it was kept or not. */
+#include "bench.h"
+#include "tools.h"
+
+#include "world/world.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct setup {
+  const char *name, *what;
+  double gravity, restitution, until, max;
+  bool (*fill)(talus_world *world, talus_material m, int bodies);
+  int sizes[3];
+} setup;
+
+typedef struct outcome {
+  double body_steps, seconds, window;
+  uint64_t rollbacks, rendezvous;
+  size_t most;
+} outcome;
+
+static const talus_vec3 still = {0, 0, 0};
+
+/* ---- setups ---------------------------------------------------------------------------------- */
+
+static bool add(talus_world *world, talus_shape_kind kind, const double size[3], talus_material m,
+                talus_dvec3 at, talus_vec3 v, talus_vec3 w, talus_body_kind how) {
+  talus_shape_def def = talus_shape_def_default();
+  talus_body_def body = talus_body_def_default();
+  def.kind = kind;
+  def.size[0] = size[0], def.size[1] = size[1], def.size[2] = size[2], def.size[3] = 0;
+  body.material = m, body.position = at, body.velocity = v, body.spin = w, body.kind = how;
+  return talus_world_add_shape(world, &def, &body.shape) == TALUS_OK &&
+         talus_world_add_body(world, &body, NULL) == TALUS_OK;
+}
+
+static bool add_floor(talus_world *world, talus_material m) {
+  const double up[3] = {0, 0, 1};
+  return add(world, TALUS_PLANE, up, m, (talus_dvec3){0, 0, 0}, still, still, TALUS_FIXED);
+}
+
+static talus_real some(uint64_t *state, double most) {
+  return TL_R(most * (2 * bench_random(state) - 1));
+}
+
+/* Pairs that collide at times of their own, far from other pairs. */
+static bool fill_pairs(talus_world *world, talus_material m, int bodies) {
+  const double size[3] = {0.3, 0.2, 0.2};
+  uint64_t state = 24;
+  bool good = true;
+  for (int i = 0; good && i < bodies / 2; ++i) {
+    const double x = 4.0 * (i % 10), y = 4.0 * (i / 10), apart = 0.4 + 0.8 * bench_random(&state);
+    const talus_real v = TL_R(0.5 + bench_random(&state));
+    const talus_vec3 w = {some(&state, 5), some(&state, 5), some(&state, 5)};
+    good = add(world, TALUS_BOX, size, m, (talus_dvec3){x, y, 0}, (talus_vec3){v, 0, 0}, w,
+               TALUS_FREE) &&
+           add(world, TALUS_BOX, size, m, (talus_dvec3){x + apart, y, 0}, (talus_vec3){-v, 0, 0},
+               still, TALUS_FREE);
+  }
+  return good;
+}
+
+/* Stacks of five cubes; the top one of each falls from its own height. */
+static bool fill_stacks(talus_world *world, talus_material m, int bodies) {
+  const double size[3] = {0.2, 0.2, 0.2};
+  uint64_t state = 24;
+  bool good = add_floor(world, m);
+  for (int i = 0; good && i < bodies; ++i) {
+    const int stack = i / 5, level = i % 5;
+    const double drop = level == 4 ? 0.02 + 0.3 * bench_random(&state) : 0;
+    good = add(world, TALUS_BOX, size, m,
+               (talus_dvec3){1.0 * (stack % 4), 1.0 * (stack / 4), 0.1 + 0.200012 * level + drop},
+               still, still, TALUS_FREE);
+  }
+  return good;
+}
+
+/* Rings of bricks on each other: one cluster. */
+static bool fill_tower(talus_world *world, talus_material m, int bodies) {
+  const int around = 16;
+  const double size[3] = {0.3, 0.16, 0.1};
+  bool good = add_floor(world, m);
+  for (int i = 0; good && i < bodies; ++i) {
+    const int ring = i / around;
+    const double angle = 2 * 3.14159265358979323846 * (i % around + 0.5 * (ring % 2)) / around;
+    talus_shape_def def = talus_shape_def_default();
+    talus_body_def body = talus_body_def_default();
+    def.kind = TALUS_BOX;
+    def.size[0] = size[1], def.size[1] = size[0], def.size[2] = size[2];
+    body.material = m;
+    body.position = (talus_dvec3){cos(angle), sin(angle), 0.05 + 0.100008 * ring};
+    body.rotation = (talus_quat){TL_R(cos(angle / 2)), 0, 0, TL_R(sin(angle / 2))};
+    good = talus_world_add_shape(world, &def, &body.shape) == TALUS_OK &&
+           talus_world_add_body(world, &body, NULL) == TALUS_OK;
+  }
+  return good;
+}
+
+/* Balls that hop down flights of stairs, one ball to a flight. */
+static bool fill_stairs(talus_world *world, talus_material m, int bodies) {
+  const double step[3] = {0.4, 0.8, 0.2}, ball[3] = {0.08, 0, 0};
+  uint64_t state = 24;
+  bool good = true;
+  for (int i = 0; good && i < bodies; ++i) {
+    const double y = 1.0 * i;
+    for (int s = 0; good && s < 8; ++s)
+      good = add(world, TALUS_BOX, step, m, (talus_dvec3){0.4 * s, y, -0.2 * s - 0.1}, still, still,
+                 TALUS_FIXED);
+    good = good &&
+           add(world, TALUS_SPHERE, ball, m, (talus_dvec3){0, y, 0.1 + 0.2 * bench_random(&state)},
+               (talus_vec3){TL_R(0.8 + 0.4 * bench_random(&state)), 0, 0}, still, TALUS_FREE);
+  }
+  return good;
+}
+
+/* Rows of eight dominoes; the first of each falls. */
+static bool fill_dominoes(talus_world *world, talus_material m, int bodies) {
+  const double size[3] = {0.015, 0.05, 0.1};
+  uint64_t state = 24;
+  bool good = add_floor(world, m);
+  for (int i = 0; good && i < bodies; ++i) {
+    const bool is_first = i % 8 == 0;
+    const talus_real w = is_first ? TL_R(2 + 2 * bench_random(&state)) : 0;
+    good = add(world, TALUS_BOX, size, m, (talus_dvec3){0.05 * (i % 8), 0.3 * (i / 8), 0.05},
+               (talus_vec3){TL_R(0.05) * w, 0, 0}, (talus_vec3){0, w, 0}, TALUS_FREE);
+  }
+  return good;
+}
+
+static const setup setups[] = {
+    {"pairs", "boxes that collide in pairs", 0, 0.5, 1, 0.05, fill_pairs, {20, 60, 200}},
+    {"stacks", "stacks of five cubes", 9.81, 0.1, 0.5, 0.01, fill_stacks, {20, 40, 80}},
+    {"staircase", "balls on stairs", 9.81, 0.5, 1, 0.02, fill_stairs, {4, 16, 64}},
+    {"dominoes", "rows of eight dominoes", 9.81, 0, 0.4, 0.01, fill_dominoes, {8, 24, 48}},
+    {"tower", "rings of bricks, one cluster", 9.81, 0, 0.1, 0.01, fill_tower, {32, 64, 96}},
+};
+#define SETUPS (sizeof setups / sizeof *setups)
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static talus_status count_steps(void *context, const tl_crowd *crowd) {
+  (void)crowd;
+  ++*(uint64_t *)context;
+  return TALUS_OK;
+}
+
+static bool measure(const setup *s, int bodies, talus_step_kind step, int threads, double until,
+                    outcome *out) {
+  talus_world_def def = talus_world_def_default();
+  talus_material_def stuff = talus_material_def_default();
+  talus_material m;
+  talus_world *world;
+  def.gravity = (talus_vec3){0, 0, TL_R(-s->gravity)};
+  def.dt = s->max, def.step = step, def.threads = threads;
+  stuff.density = 1000, stuff.friction = 0.4, stuff.restitution = TL_R(s->restitution);
+  if (talus_world_create(&def, &world) != TALUS_OK)
+    return false;
+  bool good = talus_world_add_material(world, &stuff, &m) == TALUS_OK && s->fill(world, m, bodies);
+  uint64_t steps = 0;
+  if (step == TALUS_STEP_ADAPTIVE)
+    world->watch = count_steps, world->watch_context = &steps;
+  const clock_t begun = clock();
+  good = good && talus_world_step(world, (uint64_t)(until / s->max + 0.5)) == TALUS_OK;
+  const tl_local_counts *counts = &world->local.counts;
+  *out = (outcome){.body_steps = step == TALUS_STEP_LOCAL ? (double)counts->body_steps
+                                                          : (double)steps * bodies,
+                   .seconds = (double)(clock() - begun) / CLOCKS_PER_SEC,
+                   .window = counts->window,
+                   .rollbacks = counts->rollbacks,
+                   .rendezvous = counts->rendezvous,
+                   .most = counts->most_members};
+  if (!good)
+    cli_error("bench local: %s of %d: %s", s->name, bodies, talus_last_error());
+  talus_world_destroy(world);
+  return good;
+}
+
+static bool run_setup(const setup *s, int threads, bool quick, FILE *csv) {
+  for (int i = 0; i < (quick ? 1 : 3); ++i) {
+    const int bodies = s->sizes[i];
+    const double until = quick ? fmin(s->until, 4 * s->max) : s->until;
+    outcome a, l;
+    if (!measure(s, bodies, TALUS_STEP_ADAPTIVE, threads, until, &a) ||
+        !measure(s, bodies, TALUS_STEP_LOCAL, threads, until, &l))
+      return false;
+    printf("%-10s %6d %12.0f %12.0f %8.2f %9.3f %9.3f %8.2f %8zu %9llu %9llu\n", s->name, bodies,
+           a.body_steps, l.body_steps, a.body_steps / l.body_steps, a.seconds, l.seconds,
+           a.seconds / l.seconds, l.most, (unsigned long long)l.rollbacks,
+           (unsigned long long)l.rendezvous);
+    if (csv)
+      fprintf(csv, "%s,%d,%.0f,%.0f,%.6f,%.6f,%zu,%llu,%llu,%.6g\n", s->name, bodies, a.body_steps,
+              l.body_steps, a.seconds, l.seconds, l.most, (unsigned long long)l.rollbacks,
+              (unsigned long long)l.rendezvous, l.window);
+    fflush(stdout);
+  }
+  return true;
+}
+
+int bench_local(int argc, char **argv) {
+  const char *table = NULL, *output = NULL;
+  int threads = 1;
+  bool quick = false;
+  const cli_option list[] = {
+      {"table", 0, CLI_TEXT, "NAME", "one setup alone, below", &table},
+      {"threads", 0, CLI_COUNT, "N", "(default 1)", &threads},
+      {"quick", 0, CLI_FLAG, NULL, "few bodies and steps: to see that it works", &quick},
+      {"output", 'o', CLI_TEXT, "FOLDER", "the table as CSV", &output},
+      {0}};
+  const cli_usage usage = {
+      .synopsis = "talus bench local [options]",
+      .about = "Steps of clusters (step: local) against one step for all (adaptive).",
+      .options = list,
+      .more = "Setups: pairs, stacks, staircase, dominoes, tower.\n"
+              "CPU seconds are of this process.\n",
+      .most = 0};
+  const int parsed = bench_parse(&usage, "bench local", argc, argv);
+  if (parsed < 0)
+    return cli_parse_exit(parsed);
+  const char *names[SETUPS];
+  for (size_t i = 0; i < SETUPS; ++i)
+    names[i] = setups[i].name;
+  if (!bench_has_table("local", table, names, SETUPS))
+    return CLI_INPUT;
+  FILE *csv;
+  if (!bench_csv_open(output, "local",
+                      "setup,bodies,body_steps_adaptive,body_steps_local,seconds_adaptive,"
+                      "seconds_local,most_members,rollbacks,rendezvous,window",
+                      &csv))
+    return CLI_FAILED;
+  printf("talus %s (%s), %d threads\n", talus_version(), talus_features(), threads);
+  printf("%-10s %6s %12s %12s %8s %9s %9s %8s %8s %9s %9s\n", "setup", "bodies", "adaptive",
+         "local", "ratio", "CPU s", "CPU s", "ratio", "largest", "rollbacks", "meetings");
+  bool good = true;
+  for (size_t i = 0; good && i < SETUPS; ++i)
+    if (!table || strcmp(table, setups[i].name) == 0)
+      good = run_setup(&setups[i], threads, quick, csv);
+  return bench_csv_close(csv) && good ? CLI_DONE : CLI_FAILED;
+}

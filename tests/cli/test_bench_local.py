@@ -1,0 +1,18 @@
+"""talus bench local: the table is whole, and a wrong setup is refused."""
+from conftest import talus
+
+
+def test_local_time_takes_fewer_body_steps_where_pairs_collide_apart(tmp_path):
+    done = talus("bench", "local", "--quick", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    header, *rows = [line.split(",") for line in (tmp_path / "local.csv").read_text().splitlines()]
+    assert header[:4] == ["setup", "bodies", "body_steps_adaptive", "body_steps_local"]
+    assert [row[0] for row in rows] == ["pairs", "stacks", "staircase", "dominoes", "tower"]
+    steps = {row[0]: (float(row[2]), float(row[3])) for row in rows}
+    assert steps["pairs"][0] > 2 * steps["pairs"][1]
+    assert steps["tower"][0] == steps["tower"][1]
+
+
+def test_a_setup_that_is_not_there_is_named():
+    done = talus("bench", "local", "--table", "none")
+    assert done.returncode == 2 and "none" in done.stderr
