@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x2dfb7435b00b2e53)
+#define LAYOUT UINT64_C(0xfe113bdbca8fab0a)
 
 /* ---- equality -------------------------------------------------------------------------------- */
 

@@ -69,10 +69,11 @@ typedef struct tl_model {
                   < 0: how much is chosen */
   talus_narrow_def narrow;
   talus_solve_def solve;
-  double margin;           /* < 0: from speed and dt */
-  uint32_t unswept;        /* not 0: fast bodies are not looked for along their way */
-  double dt_min;           /* s: of adaptive steps */
-  uint32_t allows_overlap; /* not 0: bodies of adaptive steps may overlap at the start */
+  double margin;               /* < 0: from speed and dt */
+  uint32_t unswept;            /* not 0: fast bodies are not looked for along their way */
+  double dt_min;               /* s: of adaptive steps */
+  uint32_t allows_overlap;     /* not 0: bodies of adaptive steps may overlap at the start */
+  talus_implicit_def implicit; /* of implicit steps */
   double halo; /* m, likewise: nearer than this is touching; < 0: by the size of bodies */
   talus_sleep_def sleep;
   talus_domain_def domain;
@@ -93,6 +94,11 @@ typedef struct tl_model {
 /* s: what solvers and joints take for a step in one of length dt. */
 static inline double tl_model_substep(const tl_model *model, double dt) {
   return model->substeps > 1 ? dt / model->substeps : dt;
+}
+
+/* Whether a step solves for the forces at its end; `euler` does not, and is as short as others. */
+static inline bool tl_model_is_implicit(const tl_model *model) {
+  return model->step == TALUS_STEP_IMPLICIT && model->implicit.method != TALUS_IMPLICIT_EULER;
 }
 
 /* Whether groups a and b were told not to collide. */

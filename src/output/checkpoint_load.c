@@ -173,6 +173,7 @@ static talus_status check_settings(const talus_world *world) {
                                .margin = model->margin,
                                .sweep = model->unswept == 0,
                                .dt_min = model->dt_min,
+                               .implicit = model->implicit,
                                .halo = model->halo,
                                .allow_overlap = model->allows_overlap != 0,
                                .sleep = model->sleep,

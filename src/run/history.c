@@ -14,7 +14,7 @@
   "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work,"               \
   "joint_force,joint_torque,overlap_max,overlap_share,sunk,made_energy,energy_corrections,"        \
   "unconverged,spring_energy,joint_work,collisions,outside,emitted,removed,"                       \
-  "zone_energy,zone_work,dt_least,swept,short_steps\n"
+  "zone_energy,zone_work,dt_least,swept,short_steps,inner,force_change,step_loss\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -77,6 +77,9 @@ talus_status tl_run_history_note(tl_run *run) {
   worst->residual_rms = fmax(worst->residual_rms, solve->residual_rms);
   if (solve->iterations > worst->iterations)
     worst->iterations = solve->iterations;
+  if (solve->inner > worst->inner)
+    worst->inner = solve->inner;
+  worst->force_change = fmax(worst->force_change, solve->force_change);
   double force, torque;
   TL_TRY(tl_need(&run->world->where, TL_THE(joints), TL_READ));
   tl_joints_loads(&run->world->joints, &force, &torque);
@@ -148,8 +151,12 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
   }
   tl_text_add_bytes(text, ",", 1);
   tl_text_add_number(text, r->dt_least);
-  tl_text_add(text, ",%llu,%llu\n", (unsigned long long)r->swept,
-              (unsigned long long)r->short_steps);
+  tl_text_add(text, ",%llu,%llu,%d,", (unsigned long long)r->swept,
+              (unsigned long long)r->short_steps, run->worst.inner);
+  tl_text_add_number(text, run->worst.force_change);
+  tl_text_add_bytes(text, ",", 1);
+  tl_text_add_number(text, r->step_loss);
+  tl_text_add_bytes(text, "\n", 1);
 }
 
 talus_status tl_run_history_add(tl_run *run) {

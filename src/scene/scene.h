@@ -33,6 +33,9 @@ typedef struct tl_scene_step {
   double dt;       /* adaptive: of the grid that steps end on; chosen (check.c) */
   double max, min; /* adaptive */
   uint64_t substeps;
+  int method; /* implicit, and these */
+  uint64_t iterations;
+  double tolerance, damping;
 } tl_scene_step;
 
 typedef struct tl_scene_solve {

@@ -85,6 +85,7 @@ talus_world_def talus_world_def_default(void) {
       .margin = -1,
       .sweep = true,
       .dt_min = 1e-8,
+      .implicit = {.iterations = 50, .tolerance = 0.01, .damping = TALUS_DAMPING_AUTO},
       .halo = -1,
       .sleep = {.time = 0.5},
   };

@@ -29,7 +29,8 @@ HISTORY_COLUMNS = (
     "joint_drift,joints_broken,elastic_energy,damping_work,friction_work,joint_force,joint_torque,"
     "overlap_max,overlap_share,sunk,"
     "made_energy,energy_corrections,unconverged,"
-    "spring_energy,joint_work,collisions,outside,emitted,removed,zone_energy,zone_work,dt_least,swept,short_steps"
+    "spring_energy,joint_work,collisions,outside,emitted,removed,zone_energy,zone_work,dt_least,swept,short_steps,"
+    "inner,force_change,step_loss"
 ).split(",")
 
 # Falls, collides, emits, drains, is probed and writes contacts: a bit of all that has state.
