@@ -180,8 +180,8 @@ static void note_tangent(const push_job *job, size_t i, const tl_spring_pushed *
   t->normal = job->contacts->data[i].normal;
   t->along = length > 0 ? tl_scale(slip, 1 / length) : tl_vec3(0, 0, 0);
   t->press = h * p->normal_stiffness + p->normal_drag;
-  t->hold =
-      p->slides ? p->cut * h * p->tangent_stiffness : h * p->tangent_stiffness + p->tangent_drag;
+  /* A dashpot acts even in what slides, where it turns round. */
+  t->hold = (p->slides ? p->cut : 1) * h * p->tangent_stiffness + p->tangent_drag;
   t->slide = p->slides ? 0 : t->hold;
   t->pushed = tl_max(p->press, 0);
   t->force = tl_length(e->force);
