@@ -714,9 +714,9 @@ typedef struct talus_report {
   uint64_t hasty;     /* steps of the hard shell that were too long for the bodies' speed */
   double zone_energy; /* J: potential of the forces of zones at the end of the last step */
   double zone_work;   /* J, sum since the world was made: what zones gave to free bodies */
-  /* Adaptive. s: the shortest step since the last line of history.csv, or all; sums since the world
-   * was made: pairs that were followed along their paths, steps that were cut short; uids of the
-   * last pair that cut one (0: none). */
+  /* s: the shortest step since the last line of history.csv, or all (adaptive); sums since the
+   * world was made: pairs that were followed along their paths (in fixed steps: fast ones), steps
+   * that were cut short; uids of the last pair that cut one (0: none). */
   double dt_least;
   uint64_t swept, short_steps, short_a, short_b;
   talus_local_report local;
