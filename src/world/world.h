@@ -111,6 +111,7 @@ struct talus_world {
   TL_ARRAY(double) course_values;
   tl_residency where; /* rows of bodies, contacts and joints are: whoever touches them asks */
   tl_penalty penalty;
+  tl_local local; /* its counts are saved */
   tl_flow flow;
   tl_flights flights; /* of the last step, where averages go by them; not saved */
   tl_arena arena;
@@ -141,7 +142,6 @@ struct talus_world {
   double damping_work, friction_work;          /* likewise, penalty */
   double step_loss;                            /* likewise: what implicit steps took */
   tl_adaptive adaptive;
-  tl_local local;                /* its counts are saved */
   uint64_t collisions, hasty;    /* elastic: sums over all steps */
   double virial;                 /* J, likewise */
   double zone_energy, zone_work; /* J: potential now; sum over all steps */
