@@ -103,9 +103,10 @@ static talus_real limit_of(const push_job *job, const tl_contact *c, talus_real 
     else
       hi = middle;
   }
+  if (lo == p->limits.count)
+    return 0;
   const tl_penalty_limit *at = &p->limits.data[lo];
-  return lo < p->limits.count &&
-                 tl_contact_compare(at->a, at->b, at->feature_a, at->feature_b, c) == 0
+  return tl_contact_compare(at->a, at->b, at->feature_a, at->feature_b, c) == 0
              ? tl_min(at->press, LETTING_GO * tl_max(press, 0))
              : 0;
 }
