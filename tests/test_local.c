@@ -378,6 +378,143 @@ TEST(a_turning_drum_carries_clusters_of_different_pace) {
   talus_world_destroy(world);
 }
 
+/* ---- joints that break, and what is told ----------------------------------------------------- */
+
+static int heard_breaks, heard_passages;
+
+static void hear(void *context, tl_log_level level, const char *line) {
+  (void)context, (void)level;
+  heard_breaks += strstr(line, " broke at ") != NULL;
+  heard_passages += strstr(line, "passed through") != NULL;
+}
+
+static void listen(talus_world *world) {
+  heard_breaks = heard_passages = 0;
+  world->model.log = (tl_log){hear, NULL, TL_LOG_WARN};
+}
+
+static talus_body cube_at(talus_world *world, talus_shape s, talus_material m, double x, double v) {
+  return body(world, s, m, (talus_dvec3){x, 0, 0}, (talus_vec3){TL_R(v), 0, 0}, still, TALUS_FREE);
+}
+
+TEST(a_step_that_a_joint_cuts_has_nobody_to_blame) {
+  talus_world *world = make(0, 0.02, -1);
+  const talus_material m = material(world, 0.4, 0.5);
+  talus_joint_def joint = talus_joint_def_default();
+  joint.kind = TALUS_JOINT_REVOLUTE;
+  joint.a = body(world, shape(world, TALUS_BOX, 0.4, 0.05, 0.05), m, (talus_dvec3){0.2, 0, 0},
+                 (talus_vec3){0, 40, 0}, (talus_vec3){0, 0, 200}, TALUS_FREE);
+  CHECK_OK(talus_world_add_joint(world, &joint, NULL));
+  CHECK_OK(talus_world_step(world, 10));
+  CHECK(world->adaptive.cut > 0);
+  CHECK(world->adaptive.cut_by[0] == 0 && world->adaptive.cut_by[1] == 0);
+  talus_world_destroy(world);
+}
+
+/* Two cubes fly at each other, held by a joint that breaks within the first interval; a ball may
+ * hit one of them then, so that they step again. */
+static void break_within(talus_joint_kind kind, double v, bool with_ball) {
+  talus_world *world = make(0, 0.05, -1);
+  const talus_material m = material(world, 0, 0);
+  const talus_shape cube = shape(world, TALUS_BOX, 0.1, 0.1, 0.1);
+  talus_joint_def joint = talus_joint_def_default();
+  talus_joint held;
+  joint.kind = kind, joint.break_force = 1;
+  joint.a = cube_at(world, cube, m, 0, v);
+  joint.b = cube_at(world, cube, m, 0.2, -v);
+  const bool is_spring = kind == TALUS_JOINT_SPRING;
+  joint.at = joint.to = (talus_dvec3){is_spring ? 0 : 0.1, 0, 0};
+  if (is_spring)
+    joint.to.x = 0.2, joint.stiffness = 1000, joint.rest = 0.2;
+  if (with_ball)
+    cube_at(world, shape(world, TALUS_SPHERE, 0.01, 0, 0), m, -0.065, 7);
+  CHECK_OK(talus_world_add_joint(world, &joint, &held));
+  audit(world);
+  listen(world);
+  for (int i = 0; i < 3; ++i) {
+    talus_report report;
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_OK(talus_world_report(world, &report));
+    CHECK(report.joints_broken == 1 && heard_breaks == 1);
+    CHECK(i == 0 ? report.joint_force > 1 : report.joint_force == 0);
+    CHECK(info(world, joint.b).position.x - info(world, joint.a).position.x > 0.1);
+  }
+  CHECK_MSG(overlaps == 0, "%zu overlaps, %g m", overlaps, deepest);
+  talus_world_destroy(world);
+}
+
+TEST(who_was_held_meets_after_the_joint_broke_which_is_told_once) {
+  break_within(TALUS_JOINT_FIXED, 5, false);
+  break_within(TALUS_JOINT_SPRING, 4, true);
+}
+
+TEST(a_bounce_within_an_interval_is_no_passage) {
+  talus_world *world = make(9.81, 0.01, -1);
+  const talus_material m = material(world, 0.4, 0.8);
+  body(world, shape(world, TALUS_BOX, 2, 2, 0.2), m, (talus_dvec3){0, 0, -0.1}, still, still,
+       TALUS_FIXED);
+  body(world, shape(world, TALUS_SPHERE, 0.005, 0, 0), m, (talus_dvec3){0, 0, 0.5},
+       (talus_vec3){0, 0, -4}, still, TALUS_FREE);
+  listen(world);
+  CHECK_OK(talus_world_step(world, 50));
+  CHECK(heard_passages == 0 && world->sunk == 0);
+  talus_world_destroy(world);
+}
+
+/* The stress of one contact is its force times the way from the centre to it, whenever the ball's
+ * last step in the interval begins. */
+TEST(probes_measure_contacts_from_where_they_were_found) {
+  const double radius = 0.1;
+  for (int i = 6; i < 10; ++i) {
+    talus_world *world = make(0, 0.1, -1);
+    const talus_material m = material(world, 0, 1);
+    body(world, shape(world, TALUS_PLANE, 0, 0, 1), m, (talus_dvec3){0, 0, 0}, still, still,
+         TALUS_FIXED);
+    const talus_body ball =
+        body(world, shape(world, TALUS_SPHERE, radius, 0, 0), m,
+             (talus_dvec3){0, 0, radius + 0.01 * i}, (talus_vec3){0, 0, -1}, still, TALUS_FREE);
+    talus_probe_def def = {.name = "all", .record = TALUS_RECORD_STRESS};
+    def.region.kind = TALUS_REGION_BOX;
+    def.region.box = (talus_box){{-1, -1, -1}, {1, 1, 1}};
+    uint32_t all, one;
+    CHECK_OK(talus_world_add_probe(world, &def, &all));
+    def = (talus_probe_def){
+        .name = "one", .on_body = true, .body = ball, .record = TALUS_RECORD_FORCE};
+    CHECK_OK(talus_world_add_probe(world, &def, &one));
+    CHECK_OK(talus_world_step(world, 1));
+    talus_probe_values stress, force;
+    CHECK_OK(talus_probe_read(world, all, &stress));
+    CHECK_OK(talus_probe_read(world, one, &force));
+    CHECK(force.force[2] > 0);
+    CHECK_NEAR(8 * stress.stress[2] / force.force[2], radius, 0.01 * radius);
+    talus_world_destroy(world);
+  }
+}
+
+TEST(an_interval_that_fails_does_not_count_and_says_when) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.gravity = still, def.dt = 0.1, def.step = TALUS_STEP_LOCAL, def.threads = 2;
+  def.domain.enabled = true;
+  def.domain.box = (talus_box){{-1, -1, -1}, {1, 1, 1}};
+  CHECK_OK(talus_world_create(&def, &world));
+  const talus_material m = material(world, 0, 1);
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  cube_at(world, s, m, 0, 3);
+  cube_at(world, s, m, 0.6, 0);
+  talus_report before, after;
+  talus_status status = TALUS_OK;
+  for (int i = 0; i < 10 && status == TALUS_OK; ++i) {
+    CHECK_OK(talus_world_report(world, &before));
+    status = talus_world_step(world, 1);
+  }
+  CHECK(status == TALUS_ERROR_DOMAIN && before.local.rounds > 1);
+  CHECK_MSG(strstr(talus_last_error(), "in a step from t = "), "%s", talus_last_error());
+  CHECK_OK(talus_world_report(world, &after));
+  CHECK(memcmp(&before.local, &after.local, sizeof before.local) == 0);
+  talus_world_destroy(world);
+}
+
 /* ---- cost ------------------------------------------------------------------------------------ */
 
 /* Pairs that collide, far from each other. */

@@ -93,13 +93,15 @@ talus_vec3 tl_flow_hard_arm(const tl_model *model, const tl_contact *contact, ui
 }
 
 /* Where the body was when the contacts were found: at the end of a step of springs, at the
- * beginning of others. */
+ * beginning of others. With local time that is the body's own last step, and crowd->in has it. */
 talus_vec3 tl_flow_arm(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot) {
   const tl_model *model = crowd->model;
   if (model->solve.kind == TALUS_SOLVE_ELASTIC && !tl_body_is_static(model, slot))
     return tl_flow_hard_arm(model, contact, slot);
   talus_dvec3 x = crowd->out->position[slot];
-  if (model->solve.kind != TALUS_SOLVE_PENALTY)
+  if (model->step == TALUS_STEP_LOCAL)
+    x = crowd->in->position[slot];
+  else if (model->solve.kind != TALUS_SOLVE_PENALTY)
     x = tl_dsub(x, tl_dscale(tl_widen(crowd->out->velocity[slot]), crowd->dt));
   return tl_narrow(tl_model_offset(model, x, contact->point));
 }

@@ -212,6 +212,19 @@ talus_status tl_joints_guard(const tl_crowd *crowd, tl_twists twists) {
   return TALUS_OK;
 }
 
+void tl_joints_tell_coarse(const tl_model *model, const tl_joints *joints,
+                           const tl_joint_state *after, double time) {
+  for (size_t i = 0; i < joints->all.count; ++i) {
+    const tl_joint *joint = &joints->all.data[i];
+    if ((after[i].told & TOLD_COARSE) && !(joint->told & TOLD_COARSE))
+      tl_log_write(&model->log, TL_LOG_WARN,
+                   "%s: before t = %g s its ends pass each other by more than half its length of "
+                   "%.3g m within a step: how it moves is coarse; a smaller step.max would do "
+                   "(said once)",
+                   tl_joint_describe(joint), time, joint->length);
+  }
+}
+
 void tl_joints_tell_drift(const tl_model *model, tl_joints *joints, double time) {
   for (size_t i = 0; joints->told <= MOST_TOLD && i < joints->all.count; ++i) {
     tl_joint *joint = &joints->all.data[i];

@@ -13,6 +13,11 @@ talus_status tl_joints_guard_start(const tl_crowd *crowd);
  * move farther than its length, frames that jump apart. */
 talus_status tl_joints_guard(const tl_crowd *crowd, tl_twists twists);
 
+/* After steps whose crowds had no log: a line for each rod that they found coarse and that the log
+ * has not told of, in the order of the table. */
+void tl_joints_tell_coarse(const tl_model *model, const tl_joints *joints,
+                           const tl_joint_state *after, double time);
+
 /* After a step: a line in the log for each of the first joints that drift, once. */
 void tl_joints_tell_drift(const tl_model *model, tl_joints *joints, double time);
 

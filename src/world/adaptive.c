@@ -62,8 +62,12 @@ void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt) {
   *t1 = world->time + h, *dt = h;
 }
 
-static void note_pair(talus_world *world, tl_pair pair) {
+void tl_world_note_cut(talus_world *world) {
   const uint64_t *uid = world->model.property.uid;
+  const tl_pair pair = world->last.cut_by;
+  if (!world->last.is_cut)
+    return;
+  world->adaptive.cut++;
   world->adaptive.cut_by[0] = pair.a < world->model.bodies ? uid[pair.a] : 0;
   world->adaptive.cut_by[1] = pair.b < world->model.bodies ? uid[pair.b] : 0;
 }
@@ -74,8 +78,5 @@ void tl_world_note_adaptive(talus_world *world, const tl_crowd *crowd, double pl
   a->least = a->least > 0 ? fmin(a->least, crowd->dt) : crowd->dt;
   a->swept += world->last.swept;
   a->longest = world->last.is_cut || !(a->longest > planned) ? next : fmax(next, a->longest);
-  if (!world->last.is_cut)
-    return;
-  a->cut++;
-  note_pair(world, world->last.cut_by);
+  tl_world_note_cut(world);
 }

@@ -37,16 +37,21 @@ talus_status tl_world_reserve_pace(talus_world *world) {
   return TALUS_OK;
 }
 
+talus_status tl_world_find_begins(talus_world *world, talus_dvec3 **position) {
+  const size_t n = world->model.bodies;
+  if (world->local.bodies.count != n || world->flow.probes.count + world->flow.averages.count == 0)
+    return TALUS_OK;
+  TL_TAKE(&world->arena, n, position);
+  for (size_t i = 0; i < n; ++i)
+    (*position)[i] = world->local.bodies.data[i].final.position;
+  return TALUS_OK;
+}
+
 void tl_world_note_local(talus_world *world) {
   tl_adaptive *a = &world->adaptive;
-  const uint64_t *uid = world->model.property.uid;
   const double least = world->local.counts.least;
   a->least = a->least > 0 && (a->least < least || !(least > 0)) ? a->least : least;
   world->local.counts.least = 0;
   a->swept += world->last.swept;
-  if (!world->last.is_cut)
-    return;
-  a->cut++;
-  a->cut_by[0] = uid[world->last.cut_by.a];
-  a->cut_by[1] = uid[world->last.cut_by.b];
+  tl_world_note_cut(world);
 }

@@ -42,12 +42,15 @@ static void look_at(talus_world *world, const tl_contact *c, const tl_passage *p
     tell(world, c, how, who);
 }
 
+/* With local time contacts are those of the last steps of their bodies, which are shorter, and
+ * nothing passes through anything within a step. */
 talus_status tl_world_watch(talus_world *world) {
+  const bool is_local = world->model.step == TALUS_STEP_LOCAL;
   const tl_passage passage = {.position = world->state.position,
                               .rotation = world->state.rotation,
                               .velocity = world->state.velocity,
                               .spin = world->state.spin,
-                              .dt = world->unfinished.dt};
+                              .dt = is_local ? 0 : world->unfinished.dt};
   if (!world->last.has_depths) {
     TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE_CONTACTS, TL_READ));
     TL_TRY(tl_contact_measure(&world->model, &world->widths, &passage, &world->contacts,

@@ -227,12 +227,16 @@ static talus_status need_to_settle(const talus_world *world) {
 /* Averages, which alone can lack memory, before they change; probes, tables, joints. */
 static talus_status settle(talus_world *world) {
   const tl_model *model = &world->model;
+  const bool is_local = model->step == TALUS_STEP_LOCAL;
+  tl_state begin = world->state;
+  if (is_local)
+    TL_TRY(tl_world_find_begins(world, &begin.position));
   tl_crowd crowd = {.model = model,
                     .count = model->bodies,
                     .t0 = world->unfinished.t0,
                     .t1 = world->time,
                     .dt = world->unfinished.dt,
-                    .in = &world->state,
+                    .in = is_local ? &begin : &world->state,
                     .out = &world->state,
                     .arena = &world->arena,
                     .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,

@@ -321,10 +321,14 @@ talus_status tl_implicit_check(const talus_world_def *def);
 talus_status tl_world_check_start(talus_world *world, const tl_crowd *crowd);
 void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt);
 void tl_world_note_adaptive(talus_world *world, const tl_crowd *crowd, double planned);
+/* Who cut the last step, if somebody did: 0 where nobody is to blame. */
+void tl_world_note_cut(talus_world *world);
 /* Local time (world/local.c): likewise; room for the field `pace`; what a step did is added up. */
 talus_status tl_local_check(const talus_world_def *def);
 talus_status tl_world_reserve_pace(talus_world *world);
 void tl_world_note_local(talus_world *world);
+/* Where bodies began their last steps, in the arena, for what looks at the contacts of these. */
+talus_status tl_world_find_begins(talus_world *world, talus_dvec3 **position);
 /* Numbers of a row; whether the rows of a course make sense (`what` is whose it is). */
 size_t tl_course_columns(uint32_t kind);
 talus_status tl_course_check(uint32_t kind, const double *rows, size_t count, const char *what);

@@ -13,10 +13,10 @@ static talus_status take_cluster(tl_local *local, uint32_t *at) {
   } else {
     const tl_cluster none = {0};
     *at = (uint32_t)local->clusters.count;
+    /* So that letting go of one never fails: there is room for all that are. */
+    TL_TRY(tl_array_reserve(&local->free_clusters, local->clusters.count + 1));
+    TL_TRY(tl_array_reserve(&local->live, local->clusters.count + 1));
     TL_TRY(tl_array_push(&local->clusters, none));
-    /* So that letting go of one never fails. */
-    TL_TRY(tl_array_reserve(&local->free_clusters, local->clusters.count));
-    TL_TRY(tl_array_reserve(&local->live, local->clusters.count));
   }
   tl_cluster *cluster = &local->clusters.data[*at];
   cluster->members.count = cluster->rows.count = 0;
@@ -209,6 +209,8 @@ static talus_status gather(const tl_local *local, const tl_cluster *cluster, tl_
   TL_TRY(tl_gather(crew, &source, cluster->rows.data, cluster->rows.count));
   crew->model.step = TALUS_STEP_ADAPTIVE;
   crew->model.par = *par;
+  crew->model.log =
+      (tl_log){0}; /* workers are many, and not all steps count: tl_step_local tells */
   bring_together(local, cluster, crew);
   return tl_local_recall(local, cluster, crew);
 }
@@ -332,6 +334,7 @@ talus_status tl_local_step_clusters(tl_local *local) {
 
 talus_status tl_local_step_again(tl_local *local, tl_cluster *cluster, tl_step_report *report) {
   const tl_par alone = {.threads = 1};
+  const talus_status first = cluster->status;
   plan(local, cluster);
   const talus_status status = step_one(local, cluster, &local->crews.data[0], &alone);
   *report = cluster->report;
@@ -339,6 +342,9 @@ talus_status tl_local_step_again(tl_local *local, tl_cluster *cluster, tl_step_r
     report->culprit = cluster->rows.data[report->culprit];
   if (report->partner < cluster->rows.count)
     report->partner = cluster->rows.data[report->partner];
-  return status == TALUS_OK ? tl_fail(TALUS_ERROR_DIVERGED, "a step failed and then did not")
-                            : status;
+  if (status != TALUS_OK)
+    return tl_fail_in(status, "in a step from t = %.9g s", cluster->t0);
+  if (first == TALUS_ERROR_MEMORY)
+    return tl_fail(first, "out of memory in a step of %zu bodies", cluster->members.count);
+  return tl_fail(TALUS_ERROR_DIVERGED, "a step failed and then did not");
 }

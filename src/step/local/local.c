@@ -3,6 +3,7 @@
 
 #include "base/cancel.h"
 #include "crowd/free.h"
+#include "joint/guard.h"
 
 #include <float.h>
 #include <math.h>
@@ -52,8 +53,15 @@ static talus_status begin_joints(tl_local *local) {
   memcpy(local->joints.all.data, from->all.data, n * sizeof *from->all.data);
   const double grid = tl_model_substep(local->crowd->model, local->crowd->dt);
   const talus_real ratio = tl_step_ratio(from->dt, grid);
-  for (size_t i = 0; ratio != 1 && i < n; ++i)
-    tl_scale_reals(local->joints.all.data[i].impulse, TL_JOINT_ROWS, ratio);
+  for (size_t i = 0; i < n; ++i) {
+    tl_joint *joint = &local->joints.all.data[i];
+    if (ratio != 1)
+      tl_scale_reals(joint->impulse, TL_JOINT_ROWS, ratio);
+    if (joint->broken) { /* what broke it was seen after the interval in which it did */
+      joint->force = joint->torque = tl_vec3(0, 0, 0);
+      memset(joint->impulse, 0, sizeof joint->impulse);
+    }
+  }
   local->joints.dt = grid;
   return TALUS_OK;
 }
@@ -374,6 +382,10 @@ static void count_step(tl_local *local, const tl_cluster *cluster) {
     counts->most_contacts = cluster->contacts.count;
 }
 
+static uint32_t slot_of(const tl_cluster *cluster, uint32_t row) {
+  return row < cluster->rows.count ? cluster->rows.data[row] : TL_NONE;
+}
+
 static void add_report(tl_step_report *sum, const tl_cluster *cluster) {
   const tl_step_report *one = &cluster->report;
   tl_solve_report *to = &sum->solve;
@@ -385,7 +397,7 @@ static void add_report(tl_step_report *sum, const tl_cluster *cluster) {
   sum->wall_solve += one->wall_solve, sum->wall_step += one->wall_step;
   if (one->is_cut) {
     sum->is_cut = true;
-    sum->cut_by = (tl_pair){cluster->rows.data[one->cut_by.a], cluster->rows.data[one->cut_by.b]};
+    sum->cut_by = (tl_pair){slot_of(cluster, one->cut_by.a), slot_of(cluster, one->cut_by.b)};
   }
   to->residual_max = fmax(to->residual_max, from->residual_max);
   to->residual_rms = fmax(to->residual_rms, from->residual_rms);
@@ -399,7 +411,7 @@ static void add_report(tl_step_report *sum, const tl_cluster *cluster) {
   to->corrected += from->corrected;
   to->unconverged += from->unconverged;
   if (from->unconverged > 0 && from->worst_residual >= to->worst_residual)
-    to->worst_residual = from->worst_residual, to->worst = cluster->rows.data[from->worst];
+    to->worst_residual = from->worst_residual, to->worst = slot_of(cluster, from->worst);
 }
 
 #if defined(NDEBUG)
@@ -427,12 +439,31 @@ static void assert_apart(const tl_local *local, uint32_t slot) {
     const tl_meeting *m = &local->meetings.data[i];
     const tl_local_body *a = &local->bodies.data[m->a], *b = &local->bodies.data[m->b];
     const tl_track ta = tl_local_actual(local, m->a), tb = tl_local_actual(local, m->b);
-    TL_ASSERT(m->is_wall || tl_local_keep_apart(local->crowd->model, m->a, &ta, m->b, &tb,
-                                                fmax(a->o, b->o), fmin(a->c, b->c), -0.01, &looks));
+    TL_ASSERT(m->is_wall || m->is_late ||
+              tl_local_keep_apart(local->crowd->model, m->a, &ta, m->b, &tb, fmax(a->o, b->o),
+                                  fmin(a->c, b->c), -0.01, &looks));
     i = tl_meeting_next(m, slot);
   }
 }
 #endif
+
+/* A joint keeps what broke it until the end of the interval, to be seen. Those whom it held may
+ * meet from now on. */
+static talus_status commit_joints(tl_local *local, const tl_cluster *cluster) {
+  for (size_t i = 0; i < cluster->joints.count; ++i) {
+    const uint32_t row = cluster->joints.data[i].row;
+    const tl_joint *joint = &local->joints.all.data[row];
+    tl_joint_state after = cluster->joints.data[i].after;
+    const bool was_broken = joint->broken;
+    if (was_broken)
+      after.force = joint->force, after.torque = joint->torque;
+    tl_joints_take_one(&local->joints, row, &after);
+    local->joints.apart_stale = false; /* of the crowd, which is prepared */
+    if (joint->broken && !was_broken)
+      TL_TRY(tl_local_let_meet(local, joint->a, joint->b));
+  }
+  return TALUS_OK;
+}
 
 static talus_status commit(tl_local *local, tl_step_report *report) {
   for (size_t k = 0; k < local->live.count;) {
@@ -450,10 +481,7 @@ static talus_status commit(tl_local *local, tl_step_report *report) {
       commit_body(local, cluster, at, slot);
       TL_TRY(tl_array_push(&local->fresh, slot));
     }
-    for (size_t i = 0; i < cluster->joints.count; ++i)
-      tl_joints_take_one(&local->joints, cluster->joints.data[i].row,
-                         &cluster->joints.data[i].after);
-    local->joints.apart_stale = false; /* of the crowd, which is prepared */
+    TL_TRY(commit_joints(local, cluster));
     bind(local, cluster);
     count_step(local, cluster);
     add_report(report, cluster);
@@ -516,11 +544,14 @@ static talus_status finish(tl_local *local) {
 #undef COPY
     to->told = from->told;
   }
-  return tl_local_collect(local, crowd->contacts_after);
+  TL_TRY(tl_local_collect(local, crowd->contacts_after));
+  if (crowd->joints)
+    tl_joints_tell_coarse(model, crowd->joints, crowd->joints_after, crowd->t1);
+  return TALUS_OK;
 }
 
-talus_status tl_step_local(const tl_backend *backend, const tl_crowd *crowd, tl_local *local,
-                           tl_step_report *report) {
+static talus_status go(const tl_backend *backend, const tl_crowd *crowd, tl_local *local,
+                       tl_step_report *report) {
   const double left = crowd->t1 - crowd->t0;
   *report = (tl_step_report){.culprit = TL_NONE, .partner = TL_NONE};
   local->backend = backend;
@@ -544,6 +575,15 @@ talus_status tl_step_local(const tl_backend *backend, const tl_crowd *crowd, tl_
   local->counts.rounds += rounds;
   local->counts.body_steps_global += rounds * movable;
   return finish(local);
+}
+
+talus_status tl_step_local(const tl_backend *backend, const tl_crowd *crowd, tl_local *local,
+                           tl_step_report *report) {
+  const tl_local_counts before = local->counts;
+  const talus_status status = go(backend, crowd, local, report);
+  if (status != TALUS_OK)
+    local->counts = before; /* the interval does not count */
+  return status;
 }
 
 void tl_local_free(tl_local *local) {

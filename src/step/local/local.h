@@ -59,6 +59,7 @@ typedef struct tl_meeting {
   bool is_wall;            /* one of them is fixed */
   bool is_edge;            /* they may meet: they are of one cluster */
   bool is_bound;           /* one pushed the other in the last step of both: likewise */
+  bool is_late;            /* a joint held them until it broke within the interval */
   uint32_t seen;           /* stamp of searches */
 } tl_meeting;
 
@@ -196,6 +197,8 @@ talus_status tl_local_find_near(tl_local *local);
 /* Candidates of a body that needs more than its box; *has_walls: there are more walls among them.
  */
 talus_status tl_local_stray(tl_local *local, uint32_t slot, talus_box needed, bool *has_walls);
+/* Two bodies whose joint broke, unless another one still keeps them from touching; or TL_NONE. */
+talus_status tl_local_let_meet(tl_local *local, uint32_t a, uint32_t b);
 bool tl_local_is_inside(talus_box box, talus_box of);
 static inline uint32_t tl_meeting_next(const tl_meeting *m, uint32_t slot) {
   return m->a == slot ? m->next_a : m->next_b;

@@ -178,21 +178,43 @@ static bool has_met(const tl_local *local, uint32_t a, uint32_t b) {
   return false;
 }
 
+/* Whether a joint keeps them from touching, as clusters left joints. */
+static bool are_held(const tl_local *local, uint32_t a, uint32_t b) {
+  size_t ends = 0;
+  const tl_joint_end *end =
+      local->joints.all.count > 0 ? tl_joints_at(&local->joints, a, &ends) : NULL;
+  for (size_t i = 0; i < ends; ++i) {
+    const tl_joint *joint = &local->joints.all.data[end[i].row];
+    if (tl_joint_acts(joint) && !joint->collide && (joint->a == a ? joint->b : joint->a) == b)
+      return true;
+  }
+  return false;
+}
+
 static talus_status meet(tl_local *local, uint32_t slot, uint32_t other, bool *has_walls) {
   const tl_model *model = local->crowd->model;
   tl_local_body *x = &local->bodies.data[slot], *y = &local->bodies.data[other];
   local->counts.visits++;
   if (slot == other || !overlaps(model, x->box, y->box) || !tl_broad_allows(model, slot, other) ||
-      has_met(local, slot, other))
-    return TALUS_OK;
-  tl_pair pair = {slot < other ? slot : other, slot < other ? other : slot};
-  tl_pairs one = {&pair, 1};
-  if (local->crowd->joints)
-    tl_joints_keep_apart(local->crowd->joints, &one);
-  if (one.count == 0)
+      has_met(local, slot, other) || are_held(local, slot, other))
     return TALUS_OK;
   *has_walls |= !y->is_movable;
-  return add_meeting(local, pair.a, pair.b);
+  return add_meeting(local, slot < other ? slot : other, slot < other ? other : slot);
+}
+
+talus_status tl_local_let_meet(tl_local *local, uint32_t a, uint32_t b) {
+  const tl_model *model = local->crowd->model;
+  bool has_walls = false; /* which the next step of the other one sees */
+  if (a == TL_NONE || b == TL_NONE)
+    return TALUS_OK;
+  const bool a_moves = local->bodies.data[a].is_movable, b_moves = local->bodies.data[b].is_movable;
+  if ((!a_moves && is_everywhere(model, a)) || (!b_moves && is_everywhere(model, b)))
+    return TALUS_OK;
+  const size_t before = local->meetings.count;
+  TL_TRY(meet(local, a, b, &has_walls));
+  if (local->meetings.count > before)
+    local->meetings.data[before].is_late = true;
+  return TALUS_OK;
 }
 
 static talus_status search(tl_local *local, uint32_t slot, size_t node, size_t first, size_t n,
