@@ -381,15 +381,19 @@ TEST(a_turning_drum_carries_clusters_of_different_pace) {
 /* ---- joints that break, and what is told ----------------------------------------------------- */
 
 static int heard_breaks, heard_passages;
+static char heard_coarse[64]; /* names of rods, in order */
 
 static void hear(void *context, tl_log_level level, const char *line) {
   (void)context, (void)level;
   heard_breaks += strstr(line, " broke at ") != NULL;
   heard_passages += strstr(line, "passed through") != NULL;
+  if (strstr(line, "is coarse"))
+    strncat(heard_coarse, strchr(line, '\'') + 1, 1);
 }
 
 static void listen(talus_world *world) {
   heard_breaks = heard_passages = 0;
+  heard_coarse[0] = '\0';
   world->model.log = (tl_log){hear, NULL, TL_LOG_WARN};
 }
 
@@ -446,6 +450,26 @@ static void break_within(talus_joint_kind kind, double v, bool with_ball) {
 TEST(who_was_held_meets_after_the_joint_broke_which_is_told_once) {
   break_within(TALUS_JOINT_FIXED, 5, false);
   break_within(TALUS_JOINT_SPRING, 4, true);
+}
+
+/* Pairs on rods that turn by 0.7 rad in a step, each a cluster of its own. */
+TEST(workers_say_nothing_and_each_coarse_rod_is_told_once_in_order) {
+  talus_world *world = make(0, 0.05, -1);
+  const talus_material m = material(world, 0, 0);
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.05, 0, 0);
+  for (int i = 0; i < 5; ++i) {
+    const char name[2] = {(char)('a' + i), 0};
+    talus_joint_def joint = talus_joint_def_default();
+    joint.name = name, joint.kind = TALUS_JOINT_DISTANCE;
+    joint.at = (talus_dvec3){0, i, 0}, joint.to = (talus_dvec3){0.2, i, 0};
+    joint.a = body(world, s, m, joint.at, (talus_vec3){0, 0, TL_R(1.4)}, still, TALUS_FREE);
+    joint.b = body(world, s, m, joint.to, (talus_vec3){0, 0, TL_R(-1.4)}, still, TALUS_FREE);
+    CHECK_OK(talus_world_add_joint(world, &joint, NULL));
+  }
+  listen(world);
+  CHECK_OK(talus_world_step(world, 3));
+  CHECK_STR(heard_coarse, "abcde");
+  talus_world_destroy(world);
 }
 
 TEST(a_bounce_within_an_interval_is_no_passage) {
