@@ -17,20 +17,6 @@ double fast_cpu(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The folder of this program, in which its peers lie; TALUS_PEERS names another. */
-static void find_folder(char *folder, size_t bytes) {
-  const char *told = getenv("TALUS_PEERS");
-  if (told && *told) {
-    snprintf(folder, bytes, "%s", told);
-    return;
-  }
-  const ssize_t n = readlink("/proc/self/exe", folder, bytes - 1);
-  folder[n > 0 ? n : 0] = 0;
-  char *slash = strrchr(folder, '/');
-  if (slash)
-    *slash = 0;
-}
-
 int bench_fast(int argc, char **argv) {
   static const char *const tables[] = {"toi", "sweep", "steps"};
   static int (*const runs[])(const fast_bench *) = {fast_toi, fast_sweep, fast_steps};
@@ -59,7 +45,7 @@ int bench_fast(int argc, char **argv) {
     return CLI_INPUT;
   fast_bench bench = {
       .repeat = repeat > 0 ? repeat : 1, .is_quick = is_quick, .has_peers = !no_peers};
-  find_folder(bench.folder, sizeof bench.folder);
+  bench_peer_folder(bench.folder, sizeof bench.folder);
   if (!bench_csv_open(output, "fast", "table,what,method,value,count,error,more", &bench.csv))
     return CLI_FAILED;
   printf("talus %s (%s), one thread\n", talus_version(), talus_features());

@@ -118,7 +118,7 @@ bool bench_has_table(const char *bench, const char *table, const char *const *na
 
 void bench_peer_folder(char *folder, size_t bytes) {
   const char *told = getenv("TALUS_PEERS");
-  if (told) {
+  if (told && *told) {
     snprintf(folder, bytes, "%s", told);
     return;
   }

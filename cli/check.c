@@ -165,6 +165,17 @@ static void show_cost(const talus_scene_info *info, double step, size_t bodies) 
            (unsigned long long)info->steps, cli_duration(step * (double)info->steps, all));
 }
 
+/* What backward Euler takes of a bounce on a linear spring, whatever the restitution. */
+static void show_loss(talus_world *world) {
+  talus_report report;
+  if (talus_world_report(world, &report) != TALUS_OK || !(report.h_omega > 0))
+    return;
+  const double x = report.h_omega;
+  printf("  %-12s h omega is up to %.3g: the implicit step returns at most %.3g of the speed of a "
+         "bounce\n",
+         "bounce", x, pow(1 + x * x, -1.5707963267948966 / atan(x)));
+}
+
 static int check_world(talus_world *world, const talus_scene_info *info) {
   contents found;
   const size_t bodies = talus_world_body_count(world);
@@ -183,8 +194,10 @@ static int check_world(talus_world *world, const talus_scene_info *info) {
   }
   const double step = tl_clock() - begin;
   const int code = show_overlaps(world);
-  if (code == CLI_DONE)
+  if (code == CLI_DONE) {
+    show_loss(world);
     show_cost(info, step, bodies);
+  }
   return code;
 }
 

@@ -313,7 +313,8 @@ static void plot_steps(const history *past, double least) {
   for (int line = PLOT_HIGH - 1; line >= 0; --line) {
     char text[PLOT_WIDE + 1];
     for (int i = 0; i < PLOT_WIDE; ++i)
-      text[i] = shortest[i] > 0 && (int)((log10(shortest[i]) - lo) / step + 0.5) >= line ? '#' : ' ';
+      text[i] =
+          shortest[i] > 0 && (int)((log10(shortest[i]) - lo) / step + 0.5) >= line ? '#' : ' ';
     text[PLOT_WIDE] = '\0';
     printf("  %16.1e s |%s|\n", pow(10, lo + line * step), text);
   }

@@ -232,7 +232,8 @@ int cli_shape(int argc, char **argv) {
                "  a shape      as in a scene, in quotes: '{cylinder: {radius: 1, length: 2}}'\n"
                "make KIND writes a mesh: icosphere, noisy-sphere, box, plate, cylinder, torus,\n"
                "bolt, nut, funnel or screw. repair merges vertices, removes and flips triangles,\n"
-               "and says what it did. clump writes a scene with spheres in place of a closed mesh.",
+               "and says what it did. clump writes a scene with spheres in place of a mesh\n"
+               "that is closed.",
       .options = list,
       .more = "Lengths are in metres and in the shape's own frame; moments are per kilogram,\n"
               "about the centre of mass.\n",

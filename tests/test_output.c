@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0xa2eeab3f8de11211)
+#define LAYOUT UINT64_C(0xe6fb8cc916708bfb)
 
 /* ---- equality -------------------------------------------------------------------------------- */
 
@@ -319,6 +319,8 @@ TEST(the_world_s_plain_members_are_all_saved) {
                 offsetof(world, model.shapes));
   check_covered(&tl_table_world, seen, offsetof(world, next_uid), offsetof(world, handles));
   check_covered(&tl_table_world, seen, offsetof(world, last), offsetof(world, mapped));
+  check_covered(&tl_table_world, seen, offsetof(world, local.counts),
+                offsetof(world, local.counts.least));
 }
 
 static uint64_t hash_name(uint64_t hash, const char *table, const char *column, size_t columns) {

@@ -403,24 +403,6 @@ typedef enum talus_joints_solver {
   TALUS_JOINTS_ITERATIVE
 } talus_joints_solver;
 
-/* The contact model. */
-typedef enum talus_solve_kind {
-  TALUS_SOLVE_CCP,     /* rigid: cone complementarity */
-  TALUS_SOLVE_PENALTY, /* springs: overlap makes force, velocity Verlet (docs/theory/penalty.md) */
-  TALUS_SOLVE_IMPULSE, /* rigid: sequential impulses (docs/theory/impulse.md) */
-  TALUS_SOLVE_ELASTIC  /* hard spheres without friction (docs/theory/hard-spheres.md): free bodies
-                          are spheres, walls planes, containers, spheres, boxes and revolved; no
-                          joints, no locks */
-} talus_solve_kind;
-
-/* The force of a spring with overlap d. */
-typedef enum talus_spring_law {
-  TALUS_LINEAR, /* k d, and a dashpot that gives the restitution */
-  TALUS_HERTZ,  /* Hertz 4/3 E sqrt(R) d^1.5, Mindlin's tangential stiffness, dashpot likewise */
-  TALUS_NOBLE   /* k (1 - gap/reach) sqrt(reduced mass) within the reach, as published by Noble:
-                   no dashpot */
-} talus_spring_law;
-
 /* How contacts become impulses. The members from `method` on are of cone complementarity;
  * sequential impulses use iterations, tolerance, warm_start, the two speeds, slop and joints. */
 typedef struct talus_solve_def {
@@ -513,6 +495,7 @@ typedef struct talus_world_def {
   double growth; /* local: a step is at most so many times as long as the one before; > 1 */
   double halo;   /* m, likewise: who is nearer touches; < 0: 1e-4 of the mean bounding radius */
   bool allow_overlap; /* likewise: bodies may overlap at the start, and are parted on the way */
+  talus_implicit_def implicit; /* of implicit steps */
   talus_sleep_def sleep;
   talus_domain_def domain;
   uint32_t strict;   /* TALUS_STRICT_...: what a step may not do */
@@ -524,7 +507,8 @@ typedef struct talus_world_def {
 /* gravity (0, 0, -9.81), dt 1 ms, substeps 1, dt_min 10 ns, growth 2, broad auto, narrow newton,
  * ccp with ncp friction, 50 sweeps, automatic tolerance, warm start, recovery, islands (penalty:
  * linear, tangential 2/7, reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), no sleep (but
- * sleep.time is 0.5 s), no domain, nothing strict. */
+ * sleep.time is 0.5 s), no domain, nothing strict; implicit: newton, 50 iterations, tolerance 0.01.
+ */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;
@@ -730,12 +714,21 @@ typedef struct talus_report {
   uint64_t hasty;     /* steps of the hard shell that were too long for the bodies' speed */
   double zone_energy; /* J: potential of the forces of zones at the end of the last step */
   double zone_work;   /* J, sum since the world was made: what zones gave to free bodies */
-  /* Adaptive. s: the shortest step since the last line of history.csv, or all; sums since the world
-   * was made: pairs that were followed along their paths, steps that were cut short; uids of the
-   * last pair that cut one (0: none). */
+  /* s: the shortest step since the last line of history.csv, or all (adaptive); sums since the
+   * world was made: pairs that were followed along their paths (in fixed steps: fast ones), steps
+   * that were cut short; uids of the last pair that cut one (0: none). */
   double dt_least;
   uint64_t swept, short_steps, short_a, short_b;
   talus_local_report local;
+  /* Implicit. Of the last step: iterations, and the largest change of a body's force and torque at
+   * their end, relative to the sum of the sizes of its contact forces; J, sum since the world was
+   * made: what backward Euler took. */
+  int inner;
+  double force_change, step_loss;
+  /* dt times the frequency sqrt(stiffness / reduced mass) of the stiffest pair, 0 before the first
+   * step. A bounce on a linear spring returns (1 + x^2)^(-pi / (2 atan x)) of its speed, x being
+   * this, beside what restitution takes. */
+  double h_omega;
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

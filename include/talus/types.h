@@ -89,6 +89,24 @@ typedef struct talus_motion {
   const struct talus_motion *next; /* NULL: none */
 } talus_motion;
 
+/* The contact model. */
+typedef enum talus_solve_kind {
+  TALUS_SOLVE_CCP,     /* rigid: cone complementarity */
+  TALUS_SOLVE_PENALTY, /* springs: overlap makes force, velocity Verlet (docs/theory/penalty.md) */
+  TALUS_SOLVE_IMPULSE, /* rigid: sequential impulses (docs/theory/impulse.md) */
+  TALUS_SOLVE_ELASTIC  /* hard spheres without friction (docs/theory/hard-spheres.md): free bodies
+                          are spheres, walls planes, containers, spheres, boxes and revolved; no
+                          joints, no locks */
+} talus_solve_kind;
+
+/* The force of a spring with overlap d. */
+typedef enum talus_spring_law {
+  TALUS_LINEAR, /* k d, and a dashpot that gives the restitution */
+  TALUS_HERTZ,  /* Hertz 4/3 E sqrt(R) d^1.5, Mindlin's tangential stiffness, dashpot likewise */
+  TALUS_NOBLE   /* k (1 - gap/reach) sqrt(reduced mass) within the reach, as published by Noble:
+                   no dashpot */
+} talus_spring_law;
+
 /* Elastic: when two bodies collide. */
 typedef enum talus_shell {
   TALUS_SHELL_SOFT, /* when they touch, in the order of time */
@@ -112,9 +130,12 @@ typedef enum talus_step_kind {
   /* dt in as many steps as it takes for no two bodies to pass through each other; bodies that
    * nothing touches fly along exact parabolas. With TALUS_SOLVE_CCP and TALUS_SOLVE_IMPULSE */
   TALUS_STEP_ADAPTIVE,
-  /* The same, but every cluster of bodies that may meet has steps of its own; dt is the grid on
+  /* every body by dt, with the forces of springs at the end of the step: for springs that are too
+   * stiff for fixed steps. Only with TALUS_SOLVE_PENALTY; docs/theory/implicit.md */
+  TALUS_STEP_IMPLICIT,
+  /* As adaptive, but every cluster of bodies that may meet has steps of its own; dt is the grid on
    * which all are at one time. With TALUS_SOLVE_CCP and TALUS_SOLVE_IMPULSE, without sleep */
-  TALUS_STEP_LOCAL = 4
+  TALUS_STEP_LOCAL
 } talus_step_kind;
 
 /* What steps of TALUS_STEP_LOCAL did; sums since the world was made. */
@@ -127,6 +148,27 @@ typedef struct talus_local_report {
   uint64_t rollbacks;   /* steps of clusters that were computed and did not count */
   double depth, window; /* s, most so far: how far a body came back; how far one was ahead */
 } talus_local_report;
+
+/* Implicit steps: how the forces at the end of the step are found. */
+typedef enum talus_implicit_method {
+  TALUS_IMPLICIT_NEWTON, /* semi-smooth Newton with conjugate gradients: stiff springs */
+  TALUS_IMPLICIT_PICARD, /* forces of the last guess make the next (Noble, Algorithm 8): converges
+                            undamped only while dt is less than half of a fixed step's limit */
+  TALUS_IMPLICIT_EULER   /* not implicit: forces at the begin of the step, places by the velocity
+                            there (Noble, Algorithm 6), which gain energy; for comparison */
+} talus_implicit_method;
+
+/* Values of talus_implicit_def.damping beside a number. */
+#define TALUS_DAMPING_AUTO   (-1.0) /* from the stiffness of contacts */
+#define TALUS_DAMPING_AITKEN (-2.0) /* from the last two guesses (Aitken), `auto` to begin with */
+
+typedef struct talus_implicit_def {
+  talus_implicit_method method;
+  int iterations;   /* > 0: at most; a step that needs more fails (TALUS_ERROR_DIVERGED) */
+  double tolerance; /* > 0: change of the force and torque of each body at the end, relative to the
+                       sum of the sizes of its contact forces */
+  double damping;   /* Picard: share of the new guess, 0 < damping <= 1, or TALUS_DAMPING_... */
+} talus_implicit_def;
 
 /* Sides of a container that `open` leaves out. */
 enum {

@@ -69,11 +69,12 @@ typedef struct tl_model {
                   < 0: how much is chosen */
   talus_narrow_def narrow;
   talus_solve_def solve;
-  double margin;           /* < 0: from speed and dt */
-  uint32_t unswept;        /* not 0: fast bodies are not looked for along their way */
-  double dt_min;           /* s: of adaptive and local steps */
-  double growth;           /* of local ones over those before, at most */
-  uint32_t allows_overlap; /* not 0: bodies of adaptive steps may overlap at the start */
+  double margin;               /* < 0: from speed and dt */
+  uint32_t unswept;            /* not 0: fast bodies are not looked for along their way */
+  double dt_min;               /* s: of adaptive and local steps */
+  double growth;               /* of local ones over those before, at most */
+  uint32_t allows_overlap;     /* not 0: bodies of adaptive steps may overlap at the start */
+  talus_implicit_def implicit; /* of implicit steps */
   double halo; /* m, likewise: nearer than this is touching; < 0: by the size of bodies */
   talus_sleep_def sleep;
   talus_domain_def domain;
@@ -99,6 +100,11 @@ static inline double tl_model_substep(const tl_model *model, double dt) {
 /* Whether steps are as long as nothing meets: no body overlaps another. */
 static inline bool tl_step_is_free(const tl_model *model) {
   return model->step == TALUS_STEP_ADAPTIVE || model->step == TALUS_STEP_LOCAL;
+}
+
+/* Whether a step solves for the forces at its end; `euler` does not, and is as short as others. */
+static inline bool tl_model_is_implicit(const tl_model *model) {
+  return model->step == TALUS_STEP_IMPLICIT && model->implicit.method != TALUS_IMPLICIT_EULER;
 }
 
 /* Whether groups a and b were told not to collide. */

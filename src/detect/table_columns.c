@@ -61,12 +61,12 @@ static int find_column(tl_span word, double *factor) {
 }
 
 /* What to do about a column of another program; NULL: nothing is known of it. */
-static const char *advice(const char *word) {
-  if (strchr(word, ';'))
+static const char *advice(tl_span word) {
+  if (memchr(word.text, ';', word.length))
     return "separate columns by commas or blanks, and write decimals with a point";
-  if (strcmp(word, "mass") == 0 || strcmp(word, "density") == 0)
+  if (tl_span_is(word, "mass") || tl_span_is(word, "density"))
     return "leave it out: the density of the material decides";
-  if (strcmp(word, "type") == 0 || strcmp(word, "material") == 0)
+  if (tl_span_is(word, "type") || tl_span_is(word, "material"))
     return "leave it out: give each material a table of its own";
   return NULL;
 }
@@ -78,8 +78,8 @@ static void add_column(tl_input *in, tl_columns *to, tl_span cell) {
   const int k = find_column(cell, &factor);
   if (k == TL_COLUMN_NONE) {
     (void)add_field(in, to, k, 1);
-  } else if (k == TL_COLUMN_COUNT && advice(word)) {
-    tl_input_wrong(in, cell.text, "unknown column '%s'; %s", word, advice(word));
+  } else if (k == TL_COLUMN_COUNT && advice(cell)) {
+    tl_input_wrong(in, cell.text, "unknown column '%s'; %s", word, advice(cell));
   } else if (k == TL_COLUMN_COUNT) {
     tl_suggestion near = {.word = word};
     for (int i = 0; i < TL_COLUMN_COUNT; ++i)

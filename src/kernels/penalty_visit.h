@@ -64,6 +64,8 @@ typedef struct VISIT(pushed) {
   NUMBER elastic, stored;                 /* J, now: normal and tangential */
   NUMBER damping, friction;               /* W: what dashpots and friction take */
   NUMBER tangent_stiffness, tangent_drag; /* N/m, N s/m */
+  NUMBER normal_stiffness, normal_drag;   /* the same along n */
+  NUMBER cut;                             /* share of the stretch that friction held */
   TRUTH slides;
 } VISIT(pushed);
 
@@ -126,6 +128,9 @@ TL_FN VISIT(pushed) VISIT(push)(const VISIT(contact) * t, const int is_hertz, NU
   r.friction = -given; /* goes into the stretch first; less what that stores */
   r.tangent_stiffness = kt;
   r.tangent_drag = ct;
+  r.normal_stiffness = kn;
+  r.normal_drag = cn;
+  r.cut = cut;
   r.slides = slides;
   return r;
 }

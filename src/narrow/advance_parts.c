@@ -9,9 +9,10 @@
 #include <float.h>
 #include <math.h>
 
-#define TRIES 8    /* lengths of an interval that are tried before the next look */
-#define TURN  0.35 /* rad: by which bodies turn at most in a piece of the paths */
-#define AIMS  4    /* directions that are remembered */
+#define TRIES       8    /* lengths of an interval that are tried before the next look */
+#define TURN        0.35 /* rad: by which bodies turn at most in a piece of the paths */
+#define MOST_PIECES 10000
+#define AIMS        4 /* directions that are remembered */
 
 /* Where a body is at a moment. */
 typedef struct stance {
@@ -589,7 +590,12 @@ tl_parts_advanced tl_advance_parts(const tl_advance *pair, double from) {
   search w = search_of(pair);
   const node a = root_of(&w.a), b = root_of(&w.b);
   const double rate = fmax(w.a.rate, w.b.rate);
-  while (from < pair->h && !w.is_hit) {
+  for (int pieces = 0; from < pair->h && !w.is_hit; ++pieces) {
+    if (pieces == MOST_PIECES) {
+      w.r.is_lost = true;
+      meet_at(&w, from);
+      break;
+    }
     begin_at(&w, from);
     const double alone = ball_time(&w, &a, &b);
     if (alone >= pair->h - from)

@@ -273,10 +273,14 @@ static double buried_in(const tl_posed *mesh, const tl_posed *other) {
     return 0;
   const tl_mesh_posed m = tl_mesh_pose(mesh);
   const talus_dvec3 local = tl_mesh_to_local(&m, place_in(other));
+  const double reach = tl_dlength(local) + 2 * (double)mesh->shape->radius;
+  tl_near near;
+  if (!m.f->is_closed) /* which no surface goes round: the side of what is nearest counts */
+    return tl_mesh_deep(&m, local, reach, &near) > 0 ? near.distance * m.scale : 0;
   const bool is_within = tl_facets_winding(m.f, local) != 0;
   if (is_within == (mesh->shape->open == TALUS_SIDES_IN))
     return 0;
-  return nearest_within(&m, local, tl_dlength(local) + 2 * (double)mesh->shape->radius) * m.scale;
+  return nearest_within(&m, local, reach) * m.scale;
 }
 
 double tl_narrow_buried(const tl_posed *a, const tl_posed *b) {

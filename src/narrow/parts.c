@@ -101,11 +101,22 @@ static void follow(void *context, size_t begin, size_t end) {
   }
 }
 
+/* Whether a pair is met in more than one image. It is not followed: contacts at the begin, with
+ * margins as wide as its motion, have all images. */
+static bool meets_images(const tl_narrow_scope *scope, const tl_pair *pair) {
+  const tl_model *model = scope->model;
+  if (!is_periodic(model) ||
+      tl_has_clump(tl_body_shape(model, pair->a)->kind, tl_body_shape(model, pair->b)->kind))
+    return false;
+  const tl_ordered o = tl_order_pair(scope, pair);
+  return tl_parts_has_images(model, &o);
+}
+
 /* Fast pairs first: those that touch already are searched as others are. */
 static talus_status follow_fast(batch *job, tl_parts_pair *pairs, size_t n) {
   const tl_swept swept = swept_of(job->scope);
   for (size_t i = 0; i < n; ++i)
-    if (tl_swept_is_fast(&swept, &pairs[i].pair))
+    if (tl_swept_is_fast(&swept, &pairs[i].pair) && !meets_images(job->scope, &pairs[i].pair))
       job->list[FAST][job->count[FAST]++] = &pairs[i];
   TL_TAKE(job->scope->crowd->arena, job->count[FAST] * TL_NARROW_MAX_POINTS, &job->fast);
   tl_deal(&job->scope->model->par, job->count[FAST], follow, job);

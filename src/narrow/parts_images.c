@@ -112,13 +112,13 @@ static bool stays(const tl_posed *first, const tl_posed *second, const shifts *s
   const talus_dvec3 n =
       tl_dvec3((double)point->normal.x, (double)point->normal.y, (double)point->normal.z);
   const double half = 0.5 * (double)point->gap;
-  if (second->shape->kind == TALUS_MESH) {
+  if (second->shape->facets) {
     const double round = second->shape->facets->rounding * (double)second->scale;
     const talus_dvec3 place = tl_dalong(point->point, half + round, n);
     if (is_seam(second, s, shift, 1, place, tl_dscale(n, -1)))
       return false;
   }
-  if (first->shape->kind != TALUS_MESH)
+  if (!first->shape->facets)
     return true;
   const double round = first->shape->facets->rounding * (double)first->scale;
   return !is_seam(first, s, shift, -1, tl_dalong(point->point, -half - round, n), n);

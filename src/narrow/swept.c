@@ -381,7 +381,7 @@ bool tl_swept_find(const tl_swept *swept, const tl_pair *pair, tl_contact *out, 
   const tl_advance advance = {
       .a = mover_of(&w.a), .b = mover_of(&w.b), .h = w.h, .fine = FINE * w.size};
   const tl_advanced r = tl_advance_pair(&advance);
-  if (!r.is_clear && !(r.time > 0))
+  if (r.is_lost || (!r.is_clear && !(r.time > 0)))
     return false;
   count_pair(swept);
   view v = {.t = r.is_clear ? 0 : r.time};

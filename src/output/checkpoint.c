@@ -23,6 +23,8 @@
   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_LATE, since)
 #define LATE_U32(row, name, member, since)                                                         \
   COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_LATE, since)
+#define LATE_I32(row, name, member, since)                                                         \
+  COLUMN(row, name, member, int32_t, TL_H5_I32, TL_RULE_LATE, since)
 #define LATE_U64(row, name, member, since)                                                         \
   COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_LATE, since)
 #define ANY_REAL(row, name, member)                                                                \
@@ -201,6 +203,15 @@ static const tl_column world_columns[] = {
     LATE_U64(struct talus_world, local_histogram, local.counts.histogram, 11),
     LATE_DOUBLE(struct talus_world, local_depth, local.counts.depth, 11),
     LATE_DOUBLE(struct talus_world, local_window, local.counts.window, 11),
+    LATE_U32(struct talus_world, implicit_method, model.implicit.method, 11),
+    LATE_I32(struct talus_world, implicit_iterations, model.implicit.iterations, 11),
+    LATE_DOUBLE(struct talus_world, implicit_tolerance, model.implicit.tolerance, 11),
+    LATE_DOUBLE(struct talus_world, implicit_damping, model.implicit.damping, 11),
+    LATE_I32(struct talus_world, last_inner, last.solve.inner, 11),
+    LATE_DOUBLE(struct talus_world, last_force_change, last.solve.force_change, 11),
+    LATE_DOUBLE(struct talus_world, last_step_loss, last.solve.step_loss, 11),
+    LATE_DOUBLE(struct talus_world, step_loss, step_loss, 11),
+    LATE_DOUBLE(struct talus_world, spring_pressed, penalty.pressed, 11),
 };
 TABLE(struct talus_world, world);
 

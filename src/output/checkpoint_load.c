@@ -174,6 +174,7 @@ static talus_status check_settings(const talus_world *world) {
                                .sweep = model->unswept == 0,
                                .dt_min = model->dt_min,
                                .growth = model->growth > 0 ? model->growth : 2,
+                               .implicit = model->implicit,
                                .halo = model->halo,
                                .allow_overlap = model->allows_overlap != 0,
                                .sleep = model->sleep,

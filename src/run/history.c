@@ -15,7 +15,8 @@
   "joint_force,joint_torque,overlap_max,overlap_share,sunk,made_energy,energy_corrections,"        \
   "unconverged,spring_energy,joint_work,collisions,outside,emitted,removed,"                       \
   "zone_energy,zone_work,dt_least,swept,short_steps,"                                              \
-  "body_steps,body_steps_global,clusters,rounds,rendezvous,rollbacks,depth,window\n"
+  "body_steps,body_steps_global,clusters,rounds,rendezvous,rollbacks,depth,window,"                \
+  "inner,force_change,step_loss\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -78,6 +79,9 @@ talus_status tl_run_history_note(tl_run *run) {
   worst->residual_rms = fmax(worst->residual_rms, solve->residual_rms);
   if (solve->iterations > worst->iterations)
     worst->iterations = solve->iterations;
+  if (solve->inner > worst->inner)
+    worst->inner = solve->inner;
+  worst->force_change = fmax(worst->force_change, solve->force_change);
   double force, torque;
   TL_TRY(tl_need(&run->world->where, TL_THE(joints), TL_READ));
   tl_joints_loads(&run->world->joints, &force, &torque);
@@ -159,6 +163,10 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, ahead[i]);
   }
+  tl_text_add(text, ",%d,", run->worst.inner);
+  tl_text_add_number(text, run->worst.force_change);
+  tl_text_add_bytes(text, ",", 1);
+  tl_text_add_number(text, r->step_loss);
   tl_text_add_bytes(text, "\n", 1);
 }
 

@@ -113,6 +113,8 @@ typedef struct tl_run_average {
 typedef struct tl_run_worst {
   double residual_max, residual_rms; /* m/s */
   int iterations;
+  int inner; /* of implicit steps, and how far they came */
+  double force_change;
   double joint_force, joint_torque; /* N, N m: of the joint that carried most */
   double overlap_max, overlap_share;
 } tl_run_worst;

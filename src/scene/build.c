@@ -58,6 +58,10 @@ static talus_world_def world_def(const talus_scene *scene) {
   def.margin = scene->contact.margin;
   def.dt_min = scene->step.min;
   def.growth = scene->step.growth;
+  def.implicit = (talus_implicit_def){.method = (talus_implicit_method)scene->step.method,
+                                      .iterations = (int)scene->step.iterations,
+                                      .tolerance = scene->step.tolerance,
+                                      .damping = scene->step.damping};
   def.halo = scene->contact.halo;
   def.sweep = scene->contact.sweep;
   def.allow_overlap = scene->allow_overlap;

@@ -88,9 +88,25 @@ static void check_substeps(tl_checker *checker) {
                  (unsigned long long)scene->step.substeps);
 }
 
+/* Only springs have forces that a step could solve for. */
+static void check_implicit(tl_checker *checker) {
+  const talus_scene *scene = checker->scene;
+  if (scene->step.kind != TALUS_STEP_IMPLICIT || scene->solve.kind == TALUS_SOLVE_PENALTY)
+    return;
+  tl_problem_add(checker->problems,
+                 tl_check_mark(checker, tl_check_value(checker, checker->root, "step"), "kind"),
+                 "step.kind is implicit, which is for springs; %s; expected step: {kind: %s}, or "
+                 "solve: {kind: penalty}",
+                 scene->solve.kind == TALUS_SOLVE_ELASTIC
+                     ? "hard spheres have none"
+                     : "ccp and impulse are implicit in their impulses already",
+                 scene->solve.kind == TALUS_SOLVE_ELASTIC ? "event" : "fixed");
+}
+
 void tl_check_springs(tl_checker *checker) {
   const talus_scene *scene = checker->scene;
   check_substeps(checker);
+  check_implicit(checker);
   if (scene->solve.kind != TALUS_SOLVE_PENALTY)
     return;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))

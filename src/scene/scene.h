@@ -35,6 +35,9 @@ typedef struct tl_scene_step {
   double growth;   /* local */
   uint64_t history;
   uint64_t substeps;
+  int method; /* implicit, and these */
+  uint64_t iterations;
+  double tolerance, damping;
 } tl_scene_step;
 
 typedef struct tl_scene_solve {

@@ -11,9 +11,24 @@ static const tl_words step_kinds = {
           {"adaptive", TALUS_STEP_ADAPTIVE,
            "as long as nothing meets: no body passes through another; with `solve: ccp` and "
            "`impulse`"},
+          {"implicit", TALUS_STEP_IMPLICIT,
+           "every step is `dt` long, with the forces at its end: stiff springs, large steps; with "
+           "`solve: penalty`"},
           {"local", TALUS_STEP_LOCAL,
-           "the same, with steps of its own for every cluster of bodies that may meet"}),
-    LATER("implicit")};
+           "as adaptive, with steps of its own for every cluster of bodies that may meet"}),
+    NULL};
+
+static const tl_words implicit_methods = {
+    WORDS({"newton", TALUS_IMPLICIT_NEWTON, "Newton with conjugate gradients: stiff springs"},
+          {"picard", TALUS_IMPLICIT_PICARD,
+           "the forces of one guess make the next, as published: needs small steps or damping"},
+          {"euler", TALUS_IMPLICIT_EULER,
+           "explicit: the forces at the begin, as published; gains energy"}),
+    NULL};
+
+static const tl_words dampings = {WORDS({"auto", -1, "from the stiffness of contacts"},
+                                        {"aitken", -2, "from the last two guesses"}),
+                                  NULL};
 
 static const tl_words solve_kinds = {
     WORDS({"ccp", TALUS_SOLVE_CCP, "cone complementarity: rigid contacts, large steps"},
@@ -116,7 +131,7 @@ const tl_map tl_schema_step = {
         {KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed", .example = "fixed",
          .help = "the stepper"},
         {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3", .example = "5e-4",
-         ONLY(WHERE("kind", "fixed", "event")),
+         ONLY(WHERE("kind", "fixed", "event", "implicit")),
          .help = "length of a step; talus never shortens it. Without it, `solve: penalty` with "
                  "`stiffness: auto` chooses a dt that keeps overlaps below 1 % of the smallest "
                  "radius; it refuses a given dt that is too long for that"},
@@ -140,6 +155,19 @@ const tl_map tl_schema_step = {
          ONLY(WHERE("kind", "local")),
          .help = "past states of a body, to one of which it can come back: one is enough for all "
                  "that can happen"},
+        {KEY(OWNER, method, WORD), ONLY(WHERE("kind", "implicit")), .words = &implicit_methods,
+         .fallback = "newton", .example = "picard",
+         .help = "how the forces at the end of the step are found"},
+        {KEY(OWNER, iterations, INTEGER), ONLY(WHERE("kind", "implicit")),
+         .range = {1, 1000000, false}, .fallback = "50", .example = "200",
+         .help = "at most; a step that needs more ends the run and names the body"},
+        {KEY(OWNER, tolerance, NUMBER), ONLY(WHERE("kind", "implicit")), POSITIVE,
+         .fallback = "0.01", .example = "1e-6",
+         .help = "iterations end when the force and torque of every body change by less, relative "
+                 "to the sum of the sizes of its contact forces"},
+        {KEY(OWNER, damping, NUMBER), ONLY(WHERE("kind", "implicit"), WHERE("method", "picard")),
+         .range = {0, 1, true}, .words = &dampings, .fallback = "auto", .example = "0.5",
+         .help = "share of the new guess, 1: undamped"},
         {0}}};
 #undef OWNER
 

@@ -431,7 +431,9 @@ talus_status tl_facets_make(tl_shape *shape) {
   drop(sides, b.side_count * sizeof *b.sides);
   drop(group, b.side_count * sizeof *b.group);
   drop(queue, b.side_count * sizeof *b.queue);
-  if (status != TALUS_OK)
+  if (status == TALUS_OK)
+    f->is_closed = tl_facets_open_edge(f) == TL_NONE;
+  else
     tl_facets_release(shape);
   return status;
 }

@@ -33,6 +33,7 @@ typedef struct tl_facets {
   double longest;  /* side of a triangle */
   double far;      /* largest coordinate of a vertex, whatever its sign */
   bool two_sided;  /* felt from both sides: no inside */
+  bool is_closed;  /* no edge has one triangle alone */
   double rounding; /* m: a ball of this radius runs over the surface */
 
   double *plane;            /* facet: n.x = d; n unit, to where bodies are */

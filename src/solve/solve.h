@@ -15,10 +15,13 @@ typedef struct tl_solve_report {
   int restarts;                       /* times jacobi diverged and began anew with a shorter step */
   double elastic;                     /* J stored in springs at the end of the step (penalty) */
   double damping_work, friction_work; /* J that dashpots and sliding took in the step (penalty) */
-  double made_energy; /* J that contacts made, which they must not: beyond rounding */
-  int corrected;      /* islands whose impulses were cut so that they make none */
-  int unconverged;    /* islands that are farther from their solution than a step of free fall, and
-                         than a hundredth of their fastest approach */
+  int inner;                          /* iterations of an implicit step */
+  double force_change; /* and the largest relative change of a body's force at their end */
+  double step_loss;    /* J that the implicit step took by itself */
+  double made_energy;  /* J that contacts made, which they must not: beyond rounding */
+  int corrected;       /* islands whose impulses were cut so that they make none */
+  int unconverged;     /* islands that are farther from their solution than a step of free fall, and
+                          than a hundredth of their fastest approach */
   double worst_residual; /* m/s, RMS: of the worst of them */
   uint32_t worst;        /* slot of the body in it that is worst off */
   uint64_t collisions;   /* elastic */

@@ -55,6 +55,12 @@ bool tl_step_is_of_balls(const tl_crowd *crowd);
 talus_status tl_step_verlet(const tl_backend *backend, const tl_crowd *crowd, tl_contacts *before,
                             tl_contacts *after, tl_step_report *report);
 
+/* One implicit step with spring forces (step: {kind: implicit}), from crowd->in to crowd->out,
+ * which are different arrays, and from the contacts before to those after. Fails where it does not
+ * converge, and then names the body that is farthest from it. */
+talus_status tl_step_implicit(const tl_backend *backend, const tl_crowd *crowd,
+                              tl_step_report *report);
+
 /* One step of hard spheres from collision to collision (step/event/): solve: {kind: elastic} with
  * step: {kind: event}, or with the soft shell, when flights within the step are straight. Contacts
  * are those that collided, each with the sum of its impulses. */

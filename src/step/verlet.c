@@ -288,6 +288,8 @@ static bool may_be_balls(const tl_crowd *crowd) {
 
 bool tl_step_is_of_balls(const tl_crowd *crowd) {
   tl_penalty *p = crowd->penalty;
+  if (crowd->model->step == TALUS_STEP_IMPLICIT)
+    return false;
   if (!p->is_known || p->bodies != crowd->count)
     p->are_balls = may_be_balls(crowd);
   return p->are_balls;

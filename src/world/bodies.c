@@ -139,7 +139,8 @@ static talus_status check_period(const talus_world *world, const talus_body_def 
                             domain->box.hi.z - domain->box.lo.z};
   const uint32_t no_turning = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
   /* However it turns later. */
-  if (def->kind == TALUS_FREE && (def->lock & no_turning) != no_turning)
+  const bool is_driven = def->kind == TALUS_KINEMATIC && shape->kind == TALUS_MESH;
+  if (is_driven || (def->kind == TALUS_FREE && (def->lock & no_turning) != no_turning))
     size[0] = size[1] = size[2] = 2 * (double)shape->radius * def->scale;
   for (int k = 0; k < 3; ++k) {
     if (!domain->periodic[k])
@@ -150,6 +151,12 @@ static talus_status check_period(const talus_world *world, const talus_body_def 
           "%s: a plane cannot cross the periodic axis %c; its normal must be square to it", what,
           "xyz"[k]);
     if (shape->kind == TALUS_MESH && def->kind != TALUS_FREE) {
+      if (tl_step_is_free(&world->model) && size[k] > 0.5 * period[k])
+        return tl_fail(
+            TALUS_ERROR_INVALID,
+            "%s: it is %g m long on the periodic axis %c of %g m; with step: adaptive or "
+            "local at most half of that",
+            what, size[k], "xyz"[k], period[k]);
       if (size[k] > TL_PARTS_PERIODS * period[k])
         return tl_fail(TALUS_ERROR_INVALID,
                        "%s: it is %g m long on the periodic axis %c of %g m; a mesh may be as long "
@@ -210,6 +217,8 @@ static void write_pose(talus_world *world, uint32_t slot, const talus_body_def *
   state->spin[slot] = def->kind == TALUS_FREE ? def->spin : tl_vec3(0, 0, 0);
   if (state->spring_force)
     state->spring_force[slot] = state->spring_torque[slot] = tl_vec3(0, 0, 0);
+  if (state->pace)
+    state->pace[slot] = 0;
 }
 
 /* Everything that can fail comes before the first change. */

@@ -6,8 +6,7 @@
 #define MOST_MISSED 1e-3 /* share of collisions that the hard shell may miss */
 
 talus_status tl_elastic_check(const talus_world_def *def) {
-  const bool is_known = (unsigned)def->step <= TALUS_STEP_ADAPTIVE || def->step == TALUS_STEP_LOCAL;
-  if (!is_known || (unsigned)def->solve.shell > TALUS_SHELL_HARD ||
+  if ((unsigned)def->step > TALUS_STEP_LOCAL || (unsigned)def->solve.shell > TALUS_SHELL_HARD ||
       (unsigned)def->solve.response > TALUS_RESPONSE_PUBLISHED)
     return tl_fail(TALUS_ERROR_INVALID,
                    "step is %d, solve.shell %d and solve.response %d; expected a TALUS_STEP_..., a "

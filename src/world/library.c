@@ -86,6 +86,7 @@ talus_world_def talus_world_def_default(void) {
       .sweep = true,
       .dt_min = 1e-8,
       .growth = 2,
+      .implicit = {.iterations = 50, .tolerance = 0.01, .damping = TALUS_DAMPING_AUTO},
       .halo = -1,
       .sleep = {.time = 0.5},
   };

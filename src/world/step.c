@@ -57,7 +57,7 @@ static talus_status explain(const talus_world *world, talus_status status) {
   const uint32_t slot = world->last.culprit;
   if (slot == TL_NONE)
     return tl_fail_in(status, "at t = %g s", talus_world_time(world));
-  char why[160], touched[480];
+  char why[320], touched[480];
   snprintf(why, sizeof why, "%s", tl_last_message());
   list_contacts(world, slot, touched, sizeof touched);
   TL_TRY(tl_need(&world->where, TL_THE(position), TL_READ));
@@ -343,6 +343,8 @@ static talus_status run_stages(talus_world *world, tl_crowd *crowd) {
     return tl_step_local(world->backend, crowd, &world->local, &world->last);
   if (world->model.step == TALUS_STEP_ADAPTIVE)
     return tl_step_adaptive(world->backend, crowd, &world->last);
+  if (world->model.step == TALUS_STEP_IMPLICIT)
+    return tl_step_implicit(world->backend, crowd, &world->last);
   if (world->model.solve.kind == TALUS_SOLVE_PENALTY)
     return tl_step_verlet(world->backend, crowd, &world->contacts, &world->next, &world->last);
   return tl_step_fixed(world->backend, crowd, &world->last);
@@ -444,6 +446,7 @@ static talus_status step_once(talus_world *world) {
   world->load_work += world->last.solve.load_work;
   world->damping_work += world->last.solve.damping_work;
   world->friction_work += world->last.solve.friction_work;
+  world->step_loss += world->last.solve.step_loss;
   tell_broad(world);
   tell_guard(world);
   tell_threads(world);

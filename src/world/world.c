@@ -78,6 +78,7 @@ static talus_status check_settings(const talus_world_def *def) {
   TL_TRY(tl_elastic_check(def));
   TL_TRY(tl_adaptive_check(def));
   TL_TRY(tl_local_check(def));
+  TL_TRY(tl_implicit_check(def));
   if (def->solve.kind == TALUS_SOLVE_IMPULSE && def->solve.friction == TALUS_FRICTION_CCP)
     return tl_fail(TALUS_ERROR_INVALID,
                    "solve.friction is ccp, which sequential impulses do not have; leave it ncp or "
@@ -182,6 +183,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.unswept = !def->sweep;
   made->model.dt_min = def->dt_min;
   made->model.growth = def->growth;
+  made->model.implicit = def->implicit;
   made->model.halo = def->halo;
   made->model.allows_overlap = def->allow_overlap;
   made->model.sleep = def->sleep;

@@ -111,6 +111,7 @@ struct talus_world {
   TL_ARRAY(double) course_values;
   tl_residency where; /* rows of bodies, contacts and joints are: whoever touches them asks */
   tl_penalty penalty;
+  tl_local local; /* its counts are saved */
   tl_flow flow;
   tl_flights flights; /* of the last step, where averages go by them; not saved */
   tl_arena arena;
@@ -139,8 +140,8 @@ struct talus_world {
   uint64_t worst_body;                         /* uid */
   double joint_work;                           /* J, likewise, without what springs store */
   double damping_work, friction_work;          /* likewise, penalty */
+  double step_loss;                            /* likewise: what implicit steps took */
   tl_adaptive adaptive;
-  tl_local local;                /* its counts are saved */
   uint64_t collisions, hasty;    /* elastic: sums over all steps */
   double virial;                 /* J, likewise */
   double zone_energy, zone_work; /* J: potential now; sum over all steps */
@@ -316,6 +317,7 @@ talus_status tl_world_follow_courses(talus_world *world);
  * the first step, which names both; where the next step should
  * end, and how long it then is; what a step of length dt did is added up. */
 talus_status tl_adaptive_check(const talus_world_def *def);
+talus_status tl_implicit_check(const talus_world_def *def);
 talus_status tl_world_check_start(talus_world *world, const tl_crowd *crowd);
 void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt);
 void tl_world_note_adaptive(talus_world *world, const tl_crowd *crowd, double planned);

@@ -1,5 +1,6 @@
 """talus audit: whether bodies of a run passed through each other."""
 import json
+import re
 import struct
 
 import pytest
@@ -88,7 +89,7 @@ def test_a_heap_with_adaptive_steps_is_clean_and_goes_on_after_a_stop(tmp_path):
     found = json.loads(done.stdout)
     assert 40 < found["steps"] < 400 and found["deepest"]["depth"] < 0
     shown = talus("info", out).stdout
-    assert "shortest step" in shown and "the last by bodies" in shown and "s |####" in shown
+    assert "shortest step" in shown and "the last by bodies" in shown and re.search(r"e-0\d s \|.*#", shown)
     part = tmp_path / "part"
     for until, resume in ((0.2, []), (0.4, ["--resume"])):
         done = talus("run", tmp_path / "scene.yaml", "-o", part, "--quiet", "--until", until, *resume)

@@ -156,3 +156,25 @@ def test_triangles_are_written_once_and_pictures_find_them(folder):
     lost = talus("render", folder / "out", "--frame", "1", "-o", folder / "b.png", "--size", "64x48")
     assert lost.returncode == 2 or lost.returncode == 1
     assert "shapes.hdf" in lost.stderr and "Traceback" not in lost.stderr
+
+
+TANK = "\n".join(line for line in CUBE.splitlines() if line != "f 5 6 7 8") + "\n"  # without a lid
+
+
+def test_places_above_an_open_tank_are_free(tmp_path):
+    """No surface goes round a place where the mesh is open: the side of what is nearest tells what is within matter."""
+    (tmp_path / "tank.obj").write_text(TANK)
+    (tmp_path / "a.yaml").write_text("""talus: 1
+until: 0.01
+materials: {rock: {density: 2500}}
+shapes:
+  tank: {mesh: tank.obj, sides: in}
+  ball: {sphere: 0.02}
+bodies:
+  - {shape: tank, material: rock, fixed: true}
+  - {shape: ball, material: rock, at: [0, 0, 0.12]}
+  - fill: {shape: ball, material: rock, count: 5, in: {box: [[-0.1, -0.1, 0.15], [0.1, 0.1, 0.3]]}, seed: 1}
+""")
+    done = talus("check", "a.yaml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "matter" not in done.stderr and "within" not in done.stderr and "inside" not in done.stderr

@@ -21,6 +21,7 @@ void tl_penalty_free(tl_penalty *penalty) {
   tl_array_free(&penalty->laws);
   tl_array_free(&penalty->lightest);
   tl_array_free(&penalty->coming);
+  tl_array_free(&penalty->limits);
   tl_contacts_release(&penalty->start);
 }
 
@@ -116,9 +117,10 @@ static double stable_step(double k, double c) { return 2 / (c + sqrt(c * c + k))
  * move against it have K = 12/3 k/m* (Gershgorin); dashpots likewise. Tangential forces beyond
  * those of a pair are not counted there: friction bounds them. */
 static double critical_of(const tl_model *model, const tl_penalty *p, size_t bodies, size_t a,
-                          size_t b) {
+                          size_t b, double *omega) {
   const tl_lightest *x = &p->lightest.data[a], *y = &p->lightest.data[b];
   const tl_spring_law *law = &p->laws.data[a * model->materials.count + b];
+  *omega = 0;
   if (x->mass == 0 && y->mass == 0)
     return INFINITY;
   const double mass = reduced(x->mass, y->mass);
@@ -131,7 +133,8 @@ static double critical_of(const tl_model *model, const tl_penalty *p, size_t bod
   } else if (model->solve.law == TALUS_NOBLE) {
     normal *= sqrt(mass), tangent *= sqrt(mass);
   }
-  const double root = sqrt(normal / mass), many = fmin(NEIGHBOURS, (double)bodies - 1);
+  *omega = sqrt(normal / mass);
+  const double root = *omega, many = fmin(NEIGHBOURS, (double)bodies - 1);
   /* A cube stands on four springs and rocks on them with 6 k/m. */
   const bool is_uneven = x->is_uneven || y->is_uneven;
   const double turn = is_uneven ? 6 : 3.5, heap = fmax(is_uneven ? 6 : 1, many / 3),
@@ -162,12 +165,12 @@ static talus_status make_laws(const tl_model *model, tl_penalty *p) {
  * that take `auto`. Critical steps go with 1/sqrt(k). */
 static talus_status soften(const tl_model *model, double dt, size_t bodies, tl_penalty *p) {
   const size_t n = model->materials.count;
-  double critical = INFINITY;
+  double critical = INFINITY, omega;
   TL_TRY(make_laws(model, p));
   for (size_t a = 0; a < n; ++a)
     for (size_t b = a; b < n; ++b)
       if (!(model->laws.data[a * n + b].stiffness > 0))
-        critical = fmin(critical, critical_of(model, p, bodies, a, b));
+        critical = fmin(critical, critical_of(model, p, bodies, a, b, &omega));
   const double share = AUTO_MARGIN * critical / dt;
   if (share < 1)
     p->auto_stiffness *= share * share;
@@ -194,14 +197,17 @@ static talus_status check_step(const tl_crowd *crowd, tl_penalty *p) {
   const tl_model *model = crowd->model;
   const size_t n = model->materials.count;
   size_t stiff_a = 0, stiff_b = 0;
+  double omega;
   p->critical = INFINITY;
+  p->omega = 0;
   for (size_t a = 0; a < n; ++a)
     for (size_t b = a; b < n; ++b) {
-      const double critical = critical_of(model, p, crowd->count, a, b);
+      const double critical = critical_of(model, p, crowd->count, a, b, &omega);
+      p->omega = fmax(p->omega, omega);
       if (critical < p->critical)
         p->critical = critical, stiff_a = a, stiff_b = b;
     }
-  if (!(p->critical < INFINITY))
+  if (!(p->critical < INFINITY) || tl_model_is_implicit(model))
     return TALUS_OK;
   const char *one = model->materials.data[stiff_a].name,
              *other = model->materials.data[stiff_b].name;

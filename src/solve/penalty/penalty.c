@@ -7,7 +7,7 @@
 #include "base/cancel.h"
 
 /* What a contact does to its two bodies. */
-enum { ELASTIC, STORED, DAMPING, FRICTION, SUMS }; /* of tl_penalty_sums */
+enum { ELASTIC, STORED, DAMPING, FRICTION, PRESSING, SUMS }; /* of tl_penalty_sums */
 
 typedef struct effect {
   talus_vec3 force;        /* on b, at the point */
@@ -22,8 +22,9 @@ typedef struct push_job {
   const tl_penalty_motion *motion;
   tl_contacts *contacts;
   effect *effects;
-  const uint32_t *start; /* of each body's entries; one more than bodies */
-  uint32_t *entry;       /* contact number; the lowest bit: it is b there */
+  tl_penalty_tangent *tangents; /* NULL: not wanted */
+  const uint32_t *start;        /* of each body's entries; one more than bodies */
+  uint32_t *entry;              /* contact number; the lowest bit: it is b there */
   talus_vec3 *spring_force, *spring_torque;
 } push_job;
 
@@ -86,6 +87,30 @@ static tl_spring_contact touch_of(const push_job *job, size_t i, const effect *e
   return t;
 }
 
+/* The normal force that friction is given: that of the contact, or the one laid down for it; where
+ * the contact lets go both end together. */
+#define LETTING_GO TL_R(4)
+static talus_real limit_of(const push_job *job, const tl_contact *c, talus_real press) {
+  const tl_penalty *p = job->penalty;
+  if (!job->motion->is_limited)
+    return tl_max(press, 0);
+  size_t lo = 0, hi = p->limits.count;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    const tl_penalty_limit *at = &p->limits.data[middle];
+    if (tl_contact_compare(at->a, at->b, at->feature_a, at->feature_b, c) < 0)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  if (lo == p->limits.count)
+    return 0;
+  const tl_penalty_limit *at = &p->limits.data[lo];
+  return tl_contact_compare(at->a, at->b, at->feature_a, at->feature_b, c) == 0
+             ? tl_min(at->press, LETTING_GO * tl_max(press, 0))
+             : 0;
+}
+
 /* Rolling and spinning: springs as stiff as the tangential one at the reduced radius. */
 static void resist_turning(const push_job *job, size_t i, const tl_spring_contact *t,
                            const tl_spring_pushed *pushed, talus_real old_stiffness, effect *e,
@@ -99,7 +124,7 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_contac
   tl_spring *spring = &job->contacts->springs.data[i];
   const talus_real h = (talus_real)m->h, square = t->radius * t->radius;
   const talus_real k = pushed->tangent_stiffness * square, drag = pushed->tangent_drag * square;
-  const talus_real press = tl_max(pushed->press, 0);
+  const talus_real press = limit_of(job, c, pushed->press);
   const talus_vec3 n = c->normal, drift = tl_sub(m->spin[c->b], m->spin[c->a]);
   const talus_vec3 spin =
       m->spin_kick ? tl_add(drift, tl_sub(m->spin_kick[c->b], m->spin_kick[c->a])) : drift;
@@ -114,8 +139,54 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_contac
                      tl_scale(n, drift_n), &about);
   spring->spin = tl_dot(about, n);
   e->torque = tl_add(roll.torque, twirl.torque);
+  if (job->tangents) /* where it gives way it answers less */
+    job->tangents[i].turn = tl_length(roll.torque) < TL_R(0.999) * rolling * press ||
+                                    tl_length(twirl.torque) < TL_R(0.999) * law->spinning * press
+                                ? h * k + drag
+                                : 0;
   tl_tally_add(&total[STORED], (double)(roll.stored + twirl.stored));
   tl_tally_add(&total[FRICTION], (double)(roll.friction + twirl.friction));
+}
+
+/* The arms of a whole step, so that the two forces act at one point relative to where the bodies
+ * began: with the velocities va and vb of the centres it is p - h (ma vb + mb va)/(ma + mb). Where
+ * one of them is not moved by contacts the arm of the other stays as it is. */
+static void shift_arms(const push_job *job, const tl_contact *c, effect *e) {
+  const talus_real wa = inverse_mass(job->model, c->a), wb = inverse_mass(job->model, c->b);
+  const talus_vec3 way = tl_scale(tl_sub(job->motion->velocity[c->a], job->motion->velocity[c->b]),
+                                  (talus_real)job->motion->h / (wa + wb));
+  if (wa > 0)
+    e->arm_a = tl_madd(e->arm_a, wb, way);
+  if (wb > 0)
+    e->arm_b = tl_madd(e->arm_b, -wa, way);
+}
+
+/* In a whole step a dashpot acts as far as the bodies overlap: one that comes to touch has not been
+ * pressed in by more than the overlap. Otherwise the force would begin with a jump, and there might
+ * be no force that fits the end of the step. */
+static void begin_gently(const push_job *job, tl_spring_contact *t) {
+  const talus_real h = (talus_real)job->motion->h, un = tl_spring_dot(t->velocity, t->n);
+  if (-un * h > t->overlap)
+    t->velocity = tl_spring_madd(t->velocity, -(t->overlap / h + un), t->n);
+}
+
+static void note_tangent(const push_job *job, size_t i, const tl_spring_pushed *p,
+                         const effect *seen, const effect *e) {
+  const talus_real h = (talus_real)job->motion->h;
+  const talus_vec3 slip = job->contacts->springs.data[i].slip;
+  const talus_real length = tl_length(slip);
+  tl_penalty_tangent *t = &job->tangents[i];
+  t->arm_a = seen->arm_a, t->arm_b = seen->arm_b;
+  t->lever_a = e->arm_a, t->lever_b = e->arm_b;
+  t->normal = job->contacts->data[i].normal;
+  t->along = length > 0 ? tl_scale(slip, 1 / length) : tl_vec3(0, 0, 0);
+  t->press = h * p->normal_stiffness + p->normal_drag;
+  /* A dashpot acts even in what slides, where it turns round. */
+  t->hold = (p->slides ? p->cut : 1) * h * p->tangent_stiffness + p->tangent_drag;
+  t->slide = p->slides ? 0 : t->hold;
+  t->pushed = tl_max(p->press, 0);
+  t->force = tl_length(e->force);
+  t->torque = t->force * tl_max(tl_length(e->arm_a), tl_length(e->arm_b)) + tl_length(e->torque);
 }
 
 static void push_contact(const push_job *job, size_t i, tl_tally total[SUMS]) {
@@ -124,6 +195,8 @@ static void push_contact(const push_job *job, size_t i, tl_tally total[SUMS]) {
   const talus_dvec3 *x = job->crowd->in->position;
   effect *e = &job->effects[i];
   *e = (effect){0};
+  if (job->tangents)
+    job->tangents[i] = (tl_penalty_tangent){0};
   if (!(c->gap < tl_penalty_reach(job->model))) {
     *spring = (tl_spring){0};
     c->impulse = tl_vec3(0, 0, 0);
@@ -135,11 +208,22 @@ static void push_contact(const push_job *job, size_t i, tl_tally total[SUMS]) {
   e->arm_b = tl_body_shape(job->model, c->a)->bounded && tl_body_shape(job->model, c->b)->bounded
                  ? tl_narrow(tl_model_offset(job->model, x[c->b], c->point))
                  : tl_between(x[c->b], c->point); /* what is endless has no image */
-  const tl_spring_contact t = touch_of(job, i, e);
+  tl_spring_contact t = touch_of(job, i, e);
+  const effect seen = *e;
+  if (job->motion->is_whole) {
+    shift_arms(job, c, e);
+    begin_gently(job, &t);
+  }
   const talus_real old = tl_abs(spring->stiffness);
+  const bool is_hertz = job->model->solve.law == TALUS_HERTZ;
+  const talus_real h = (talus_real)job->motion->h;
   tl_spring_vec slip = tl_spring_vec_of(spring->slip);
-  const tl_spring_pushed p = tl_spring_push(&t, job->model->solve.law == TALUS_HERTZ,
-                                            (talus_real)job->motion->h, old, &slip);
+  tl_spring_pushed p = tl_spring_push(&t, is_hertz, h, old, &slip);
+  if (job->motion->is_limited && t.friction > 0 && p.press > 0) {
+    t.friction *= limit_of(job, c, p.press) / p.press;
+    slip = tl_spring_vec_of(spring->slip);
+    p = tl_spring_push(&t, is_hertz, h, old, &slip);
+  }
   spring->slip = tl_spring_vec3(slip);
   spring->stiffness = p.slides ? -p.tangent_stiffness : p.tangent_stiffness;
   e->force = tl_spring_vec3(p.force);
@@ -147,8 +231,15 @@ static void push_contact(const push_job *job, size_t i, tl_tally total[SUMS]) {
   tl_tally_add(&total[STORED], (double)p.stored);
   tl_tally_add(&total[DAMPING], (double)p.damping);
   tl_tally_add(&total[FRICTION], (double)p.friction);
+  if (job->tangents) {
+    const talus_vec3 u = at_point(job->motion->velocity, job->motion->spin, c, e->arm_a, e->arm_b);
+    const double given = (double)tl_dot(tl_spring_vec3(p.force), u);
+    tl_tally_add(&total[PRESSING], -(given + (double)(p.damping + p.friction)));
+  }
   if (job->model->law_kinds & TL_LAW_ROLLING)
     resist_turning(job, i, &t, &p, old, e, total);
+  if (job->tangents)
+    note_tangent(job, i, &p, &seen, e);
   c->impulse = tl_scale(e->force, (talus_real)job->crowd->dt);
   if (tl_contacts_have_law_states(job->contacts))
     job->contacts->law_states.data[i].torque = tl_scale(e->torque, (talus_real)job->crowd->dt);
@@ -228,31 +319,54 @@ talus_status tl_penalty_push(const tl_crowd *crowd, const tl_penalty_motion *mot
   return TALUS_OK;
 }
 
-talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                               tl_contacts *contacts, talus_vec3 *spring_force,
-                               talus_vec3 *spring_torque, tl_penalty_sums *sums) {
-  const tl_model *model = crowd->model;
-  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
-  push_job job = {.model = model,
-                  .crowd = crowd,
-                  .penalty = crowd->penalty,
-                  .motion = motion,
-                  .contacts = contacts,
-                  .spring_force = spring_force,
-                  .spring_torque = spring_torque};
-  if (contacts->count > UINT32_MAX / 2)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu contacts are more than penalty can hold",
-                   contacts->count);
-  TL_TAKE(crowd->arena, contacts->count, &job.effects);
+/* Everything, with the lists of entries left in the arena. */
+static talus_status add_up(push_job *job, tl_penalty_sums *sums) {
+  const tl_model *model = job->model;
+  const size_t n = job->contacts->count;
+  if (n > UINT32_MAX / 2)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu contacts are more than penalty can hold", n);
+  TL_TAKE(job->crowd->arena, n, &job->effects);
   tl_tally total[SUMS];
-  tl_for_tally(&model->par, contacts->count, TL_BLOCK, push_contacts, &job, SUMS, total);
+  tl_for_tally(&model->par, n, TL_BLOCK, push_contacts, job, SUMS, total);
   *sums = (tl_penalty_sums){.elastic = tl_tally_value(&total[ELASTIC]),
                             .stored = tl_tally_value(&total[STORED]),
                             .damping = tl_tally_value(&total[DAMPING]),
-                            .friction = tl_tally_value(&total[FRICTION])};
-  TL_GO_ON(crowd->cancel);
-  TL_TRY(list_entries(&job));
-  tl_for(&model->par, crowd->count, 512, gather, &job);
+                            .friction = tl_tally_value(&total[FRICTION]),
+                            .pressing = tl_tally_value(&total[PRESSING])};
+  TL_GO_ON(job->crowd->cancel);
+  TL_TRY(list_entries(job));
+  tl_for(&model->par, job->crowd->count, 512, gather, job);
+  return TALUS_OK;
+}
+
+static push_job job_of(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                       tl_contacts *contacts, talus_vec3 *spring_force, talus_vec3 *spring_torque) {
+  return (push_job){.model = crowd->model,
+                    .crowd = crowd,
+                    .penalty = crowd->penalty,
+                    .motion = motion,
+                    .contacts = contacts,
+                    .spring_force = spring_force,
+                    .spring_torque = spring_torque};
+}
+
+talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                               tl_contacts *contacts, talus_vec3 *spring_force,
+                               talus_vec3 *spring_torque, tl_penalty_sums *sums) {
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  push_job job = job_of(crowd, motion, contacts, spring_force, spring_torque);
+  TL_TRY(add_up(&job, sums));
   tl_arena_release(crowd->arena, mark);
+  return TALUS_OK;
+}
+
+talus_status tl_penalty_look(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                             tl_contacts *contacts, talus_vec3 *spring_force,
+                             talus_vec3 *spring_torque, tl_penalty_sums *sums,
+                             tl_penalty_tangents *tangents) {
+  push_job job = job_of(crowd, motion, contacts, spring_force, spring_torque);
+  TL_TAKE(crowd->arena, contacts->count, &job.tangents);
+  TL_TRY(add_up(&job, sums));
+  *tangents = (tl_penalty_tangents){job.tangents, job.start, job.entry};
   return TALUS_OK;
 }

@@ -18,10 +18,17 @@ typedef struct tl_spring_law {
   talus_real friction, static_friction, rolling, spinning, cohesion;
 } tl_spring_law;
 
+/* The normal force that friction is given in an implicit step, by contact. */
+typedef struct tl_penalty_limit {
+  uint32_t a, b, feature_a, feature_b;
+  talus_real press; /* N */
+} tl_penalty_limit;
+
 /* What contacts hold and take at one time. */
 typedef struct tl_penalty_sums {
   double elastic, stored;   /* J, in normal and in tangential springs */
   double damping, friction; /* W, into dashpots; against friction and into tangential springs */
+  double pressing;          /* W, into normal springs */
 } tl_penalty_sums;
 
 /* The lightest free body of a material. */
@@ -36,15 +43,18 @@ typedef struct tl_penalty {
   /* J stored in tangential springs and W that dashpots and friction took at the end of the last
    * step: works are sums by the trapezoidal rule, as kicks are. */
   double stored, damping, friction;
+  double pressed;               /* J in normal springs at the end of an implicit step */
   double auto_stiffness;        /* N/m: what stiffness 0 became in the first step; 0: not yet */
   bool is_borrowed;             /* that is of another world, and nothing has changed since */
   double critical;              /* s: critical step of the stiffest pair; derived */
+  double omega;                 /* 1/s: of a bounce of the stiffest pair; derived */
   size_t bodies;                /* for which laws and critical step were looked at; derived */
   bool is_known;                /* and nothing has changed since; derived */
   bool told;                    /* the warning about the step */
   TL_ARRAY(tl_spring_law) laws; /* of pairs of materials, as model.laws; derived */
   TL_ARRAY(tl_lightest) lightest;
-  TL_ARRAY(tl_lightest) coming; /* likewise of what emitters will add; empty: nothing */
+  TL_ARRAY(tl_lightest) coming;      /* likewise of what emitters will add; empty: nothing */
+  TL_ARRAY(tl_penalty_limit) limits; /* of an implicit step */
   tl_contacts start; /* of the state that a step begins with, where forces were not known */
   bool is_general;   /* for tests: balls are not taken for balls */
   bool are_balls;    /* all that moves: it goes the way of step/balls/; derived */
@@ -64,7 +74,7 @@ void tl_penalty_weigh(tl_lightest *row, const tl_lightest *body);
 
 /* Looks at materials and bodies where they may have changed: laws, and the critical step, which is
  * an error (with the step that would do) where it is below that of the crowd, and a warning where
- * a collision has too few steps. */
+ * a collision has too few steps. Implicit steps have no critical one. */
 talus_status tl_penalty_prepare(const tl_crowd *crowd);
 
 /* How far bodies feel each other before they touch, m. */
@@ -80,10 +90,36 @@ talus_real tl_penalty_radius(const tl_model *model, size_t slot);
 typedef struct tl_penalty_motion {
   const talus_vec3 *velocity, *spin; /* in the middle of the step: what moved the bodies */
   const talus_vec3 *velocity_kick,
-      *spin_kick; /* what they are changed by until the end of it, as far as known:
-        half a step with the forces before; NULL: nothing */
-  double h;       /* s: how long contacts were stretched since the last set; 0: not at all */
+      *spin_kick;  /* what they are changed by until the end of it, as far as known:
+         half a step with the forces before; NULL: nothing */
+  double h;        /* s: how long contacts were stretched since the last set; 0: not at all */
+  bool is_whole;   /* the velocities are those of a whole implicit step: forces act where the points
+                      of contact were at its begin, so that angular momentum stays what it was
+                      (docs/theory/implicit.md) */
+  bool is_limited; /* friction has the normal forces of penalty->limits, in the order of contacts,
+                      and none where they lack one; otherwise those of the contacts */
 } tl_penalty_motion;
+
+/* How the force of a contact answers to the velocities, for implicit steps: its derivative without
+ * what friction owes to the normal force and without the turning of the normal, so that it is
+ * symmetric and never negative. */
+typedef struct tl_penalty_tangent {
+  talus_vec3 arm_a, arm_b;     /* m: from the centres of mass to the point, */
+  talus_vec3 lever_a, lever_b; /* and to where the force acts */
+  talus_vec3 normal, along;    /* unit; where it slides: the direction of the stretch */
+  talus_real press, hold;      /* N s/m: h S + c along the normal and across it */
+  talus_real slide;            /* and along `along`, less than `hold` */
+  talus_real turn;             /* N m s: against turning relative to each other */
+  talus_real pushed;           /* N: normal force without cohesion */
+  talus_real force, torque;    /* N, N m: sizes of what it does, for what is small beside them */
+} tl_penalty_tangent;
+
+/* Of all contacts, with the list of each body's; in the crowd's arena. */
+typedef struct tl_penalty_tangents {
+  tl_penalty_tangent *rows;
+  const uint32_t *start; /* of each body's entries; one more than bodies */
+  const uint32_t *entry; /* contact number; the lowest bit: it is b there */
+} tl_penalty_tangents;
 
 /* Forces of the contacts of crowd->in (places) into their impulses (times crowd->dt) and springs,
  * and their sums at each body into spring_force and spring_torque (by slot); energies into the
@@ -96,6 +132,12 @@ talus_status tl_penalty_push(const tl_crowd *crowd, const tl_penalty_motion *mot
 talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *motion,
                                tl_contacts *contacts, talus_vec3 *spring_force,
                                talus_vec3 *spring_torque, tl_penalty_sums *sums);
+
+/* The same, with tangents, which stay in the arena. */
+talus_status tl_penalty_look(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                             tl_contacts *contacts, talus_vec3 *spring_force,
+                             talus_vec3 *spring_torque, tl_penalty_sums *sums,
+                             tl_penalty_tangents *tangents);
 
 /* Works of a step from the powers at its two ends; moved: false where forces were found without a
  * step. */

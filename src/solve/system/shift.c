@@ -32,7 +32,7 @@ talus_status tl_system_take(tl_system *system, size_t n, size_t size, void **out
   for (int i = 0; i < 2 && !is_in_use; ++i) {
     tl_room *room = &system->rooms[i];
     const size_t bytes = (n * size + LINE - 1) / LINE * LINE;
-    if (n > room->bytes / size || bytes > room->bytes)
+    if (!room->at || n > room->bytes / size || bytes > room->bytes)
       continue;
     *out = room->at;
     *room = (tl_room){room->at + bytes, room->bytes - bytes};

@@ -22,8 +22,8 @@ typedef struct tl_balls {
 
 /* What the list is made of. Who sleeps, sinks or is told apart does not disturb it. */
 #define TL_BALLS_HOLD                                                                              \
-  ((TL_THE_BODIES & ~(TL_THE(sleep_flags) | TL_THE(slow_since) | TL_THE(uid) | TL_THE(flags) |     \
-                      TL_THE(motion) | TL_THE(handle))) |                                          \
+  ((TL_THE_BODIES & ~(TL_THE(sleep_flags) | TL_THE(slow_since) | TL_THE(pace) | TL_THE(uid) |      \
+                      TL_THE(flags) | TL_THE(motion) | TL_THE(handle))) |                          \
    TL_THE_CONTACTS | TL_THE(tables))
 
 /* NULL where balls were never held there. */

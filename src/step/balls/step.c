@@ -88,9 +88,10 @@ static void keep_ledger(tl_ball_step *job, tl_step_report *report) {
     list->first_work = tl_balls_collect(job, TL_BALL_FIRST_WORK);
   }
   const tl_penalty_sums walls = list->wall_sums;
-  const tl_penalty_sums sums = {
-      total[TL_BALL_ELASTIC] + walls.elastic, total[TL_BALL_STORED] + walls.stored,
-      total[TL_BALL_DAMPING] + walls.damping, total[TL_BALL_FRICTION] + walls.friction};
+  const tl_penalty_sums sums = {.elastic = total[TL_BALL_ELASTIC] + walls.elastic,
+                                .stored = total[TL_BALL_STORED] + walls.stored,
+                                .damping = total[TL_BALL_DAMPING] + walls.damping,
+                                .friction = total[TL_BALL_FRICTION] + walls.friction};
   tl_penalty_keep_ledger(job->crowd, !job->begins, &sums, &report->solve);
 }
 

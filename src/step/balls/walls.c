@@ -67,7 +67,7 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   job->wall_depths = (tl_depths){0};
   if (list->walls.count == 0) {
     list->wall_contacts.count = list->wall_contacts.springs.count = 0;
-    list->wall_sums = (tl_penalty_sums){0, 0, 0, 0};
+    list->wall_sums = (tl_penalty_sums){0};
     return TALUS_OK;
   }
   talus_real *margins;

@@ -1,0 +1,57 @@
+/* Picard: the forces of a guess make the next one, as far as they are trusted. */
+#include "base/cancel.h"
+#include "step/implicit/implicit.h"
+
+#include <math.h>
+
+#define SHARE_LEAST 1e-6 /* of the new guess, that Aitken may choose */
+
+/* Forces answer to a guess by up to -(h omega)^2: with a share b of the new guess errors are
+ * multiplied by 1 - b (1 + x), 0 <= x <= (h omega)^2. At 1/(1 + (h omega)^2) none of them changes
+ * its sign, so that contacts that open and close on the way do no harm; what was touched in any
+ * guess of the step counts. */
+static double share_for(const tl_implicit *job, double *most) {
+  for (size_t i = 0; i < job->crowd->count; ++i)
+    *most = fmax(*most, tl_implicit_stiffness(job, tl_crowd_slot(job->crowd, i)));
+  return 1 / (1 + *most);
+}
+
+/* Aitken (Irons and Tuck 1969): the share with which the last two residuals, continued as a line,
+ * reach 0. */
+static double share_after(const tl_implicit *job, const tl_wrench *before, double share) {
+  const double squared = tl_implicit_product(job, before, before),
+               mixed = tl_implicit_product(job, before, job->residual),
+               last = tl_implicit_product(job, job->residual, job->residual);
+  const double apart = squared - 2 * mixed + last;
+  if (!(apart > 0))
+    return share;
+  return fmin(1, fmax(SHARE_LEAST, share * (squared - mixed) / apart));
+}
+
+talus_status tl_implicit_picard(tl_implicit *job, int *count) {
+  const talus_implicit_def *def = &job->crowd->model->implicit;
+  const bool is_aitken = def->damping == TALUS_DAMPING_AITKEN;
+  const size_t n = job->crowd->model->bodies;
+  tl_wrench *before = NULL;
+  double share = def->damping, most = 0;
+  if (is_aitken) {
+    TL_TAKE(job->crowd->arena, n, &before);
+    job->mark = tl_arena_get_mark(job->crowd->arena);
+  }
+  TL_TRY(tl_implicit_look(job));
+  for (*count = 0; !(job->worst <= def->tolerance) && *count < def->iterations; ++*count) {
+    if (!(job->worst < INFINITY))
+      return TALUS_OK;
+    TL_GO_ON(job->crowd->cancel);
+    if (def->damping == TALUS_DAMPING_AUTO || (is_aitken && *count == 0))
+      share = share_for(job, &most);
+    else if (is_aitken)
+      share = share_after(job, before, share);
+    if (is_aitken)
+      memcpy(before, job->residual, n * sizeof *before);
+    memcpy(job->step, job->residual, n * sizeof *job->step);
+    tl_implicit_advance(job, (talus_real)-share);
+    TL_TRY(tl_implicit_look(job));
+  }
+  return TALUS_OK;
+}

@@ -1,0 +1,423 @@
+/* Implicit steps: what backward Euler does to a bounce, when Picard converges, that Newton always
+ * does, rest, momentum, the ledger, and the same bits however a run is cut. */
+#include "check.h"
+
+#include "world/world.h"
+
+#include <float.h>
+#include <math.h>
+
+#define PI 3.14159265358979323846
+
+typedef struct settings {
+  double gravity, dt, stiffness, restitution, friction, tolerance, damping;
+  talus_implicit_method method;
+  int iterations, threads;
+  talus_spring_law law;
+  double reach, young;
+} settings;
+
+static const settings usual = {.gravity = 9.81,
+                               .dt = 1e-3,
+                               .stiffness = 1e5,
+                               .restitution = 1,
+                               .tolerance = TALUS_SINGLE ? 1e-4 : 1e-10,
+                               .damping = TALUS_DAMPING_AUTO,
+                               .iterations = 200,
+                               .threads = 2,
+                               .law = TALUS_LINEAR,
+                               .reach = 1e-3,
+                               .young = 1e7};
+
+static talus_world *make(const settings *s) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.gravity = (talus_vec3){0, 0, TL_R(-s->gravity)};
+  def.dt = s->dt;
+  def.step = TALUS_STEP_IMPLICIT;
+  def.solve.kind = TALUS_SOLVE_PENALTY;
+  def.solve.law = s->law;
+  def.solve.reach = s->reach;
+  def.implicit = (talus_implicit_def){s->method, s->iterations, s->tolerance, s->damping};
+  def.threads = s->threads;
+  CHECK_OK(talus_world_create(&def, &world));
+  return world;
+}
+
+static talus_material material(talus_world *world, const settings *s) {
+  talus_material_def def = talus_material_def_default();
+  talus_material m;
+  def.density = 1000, def.friction = s->friction, def.restitution = s->restitution;
+  def.stiffness = s->stiffness, def.young = s->young, def.poisson = 0.3;
+  CHECK_OK(talus_world_add_material(world, &def, &m));
+  return m;
+}
+
+static talus_shape shape(talus_world *world, talus_shape_kind kind, double a, double b, double c) {
+  talus_shape_def def = talus_shape_def_default();
+  talus_shape s;
+  def.kind = kind, def.size[0] = a, def.size[1] = b, def.size[2] = c, def.size[3] = 0;
+  CHECK_OK(talus_world_add_shape(world, &def, &s));
+  return s;
+}
+
+static talus_body body(talus_world *world, talus_shape s, talus_material m, talus_dvec3 at,
+                       talus_vec3 v, double mass) {
+  talus_body_def def = talus_body_def_default();
+  talus_body made;
+  def.shape = s, def.material = m, def.position = at, def.velocity = v;
+  def.mass = mass;
+  def.kind = mass > 0 ? TALUS_FREE : TALUS_FIXED;
+  CHECK_OK(talus_world_add_body(world, &def, &made));
+  return made;
+}
+
+static talus_body_info info(const talus_world *world, talus_body b) {
+  talus_body_info i;
+  CHECK_OK(talus_world_get_body(world, b, &i));
+  return i;
+}
+
+static talus_report report_of(talus_world *world) {
+  talus_report r;
+  CHECK_OK(talus_world_report(world, &r));
+  return r;
+}
+
+static void add_floor(talus_world *world, talus_material m) {
+  body(world, shape(world, TALUS_PLANE, 0, 0, 1), m, (talus_dvec3){0, 0, 0}, (talus_vec3){0, 0, 0},
+       0);
+}
+
+/* A ball of radius 0.1 m and mass 1 kg above a floor. */
+static talus_body drop(talus_world *world, const settings *s, double height, double speed) {
+  const talus_material m = material(world, s);
+  add_floor(world, m);
+  return body(world, shape(world, TALUS_SPHERE, 0.1, 0, 0), m, (talus_dvec3){0, 0, 0.1 + height},
+              (talus_vec3){0, 0, TL_R(-speed)}, 1);
+}
+
+/* ---- bounces --------------------------------------------------------------------------------- */
+
+/* Noble (3.1): K 10, reach 1 m, 2 m/s: the ball stops 0.368 m above a plane that does not move,
+ * after 0.497 s. Times and places are those of m x'' = K (1 - x). */
+TEST(nobles_ball_turns_where_it_should) {
+  double error[2];
+  for (int i = 0; i < 2; ++i) {
+    settings s = usual;
+    s.gravity = 0, s.law = TALUS_NOBLE, s.reach = 1, s.stiffness = 10, s.dt = i ? 5e-4 : 1e-3;
+    talus_world *world = make(&s);
+    const talus_body ball = drop(world, &s, 1, 2);
+    double least = 1, when = 0;
+    for (double t = s.dt; t < 0.7; t += s.dt) {
+      CHECK_OK(talus_world_step(world, 1));
+      const double gap = info(world, ball).position.z - 0.1;
+      if (gap < least)
+        least = gap, when = t;
+    }
+    error[i] = fabs(least - (1 - 2 / sqrt(10)));
+    CHECK(error[i] < 5e-3 && fabs(when - 0.5 * PI / sqrt(10)) < 5e-3);
+    talus_world_destroy(world);
+  }
+  CHECK(error[1] < 0.6 * error[0]); /* first order */
+}
+
+/* Speed after a bounce at 1 m/s, averaged over where the steps fall. */
+static double bounce(talus_implicit_method method, double x) {
+  double sum = 0;
+  const int starts = 10;
+  for (int k = 0; k < starts; ++k) {
+    settings s = usual;
+    s.gravity = 0, s.stiffness = 1e4, s.dt = x / 100, s.method = method;
+    s.iterations = 2000;
+    talus_world *world = make(&s);
+    const talus_body ball = drop(world, &s, s.dt * (k + 0.5) / starts, 1);
+    CHECK_OK(talus_world_step(world, (uint64_t)(8 / x) + 40));
+    const talus_report r = report_of(world);
+    const double v = (double)info(world, ball).velocity.z;
+    CHECK(v > 0 && r.elastic_energy == 0);
+    CHECK_NEAR(r.kinetic_energy + r.step_loss, 0.5, TALUS_SINGLE ? 1e-4 : 1e-9);
+    sum += v;
+    talus_world_destroy(world);
+  }
+  return sum / starts;
+}
+
+TEST(a_bounce_loses_what_backward_euler_takes) {
+  const double x[] = {0.05, 0.1, 0.2, 0.5, 1};
+  const double e[] = {0.924, 0.855, 0.732, 0.470, 0.250};
+  for (int i = 0; i < 5; ++i) {
+    const double formula = pow(1 + x[i] * x[i], -PI / (2 * atan(x[i])));
+    CHECK_NEAR(formula, e[i], 1e-3);
+    CHECK_NEAR(bounce(TALUS_IMPLICIT_NEWTON, x[i]), formula, 0.02);
+  }
+  CHECK_NEAR(bounce(TALUS_IMPLICIT_PICARD, 0.5), 0.470, 0.02);
+}
+
+/* ---- convergence ----------------------------------------------------------------------------- */
+
+/* A ball that comes to touch in the step: h^2 S/m. Returns the iterations, -1 where it fails. */
+static int iterations_for(talus_implicit_method method, double square, double damping,
+                          double tolerance) {
+  settings s = usual;
+  s.method = method, s.damping = damping, s.tolerance = tolerance;
+  s.dt = 1e-3, s.stiffness = square / (s.dt * s.dt), s.iterations = 500;
+  talus_world *world = make(&s);
+  drop(world, &s, 0, 1);
+  const talus_status status = talus_world_step(world, 1);
+  int inner = -1;
+  if (status == TALUS_OK)
+    inner = report_of(world).inner;
+  else
+    CHECK(status == TALUS_ERROR_DIVERGED && strstr(talus_last_error(), "h omega") &&
+          strstr(talus_last_error(), "say step: {"));
+  talus_world_destroy(world);
+  return inner;
+}
+
+TEST(picard_converges_where_it_contracts) {
+  CHECK(iterations_for(TALUS_IMPLICIT_PICARD, 0.9, 1, 0.01) > 0);
+  CHECK(iterations_for(TALUS_IMPLICIT_PICARD, 1.1, 1, 0.01) == -1);
+  CHECK(iterations_for(TALUS_IMPLICIT_PICARD, 10, 1, 0.01) == -1);
+  CHECK(iterations_for(TALUS_IMPLICIT_PICARD, 10, 0.18, 0.01) > 0);
+  CHECK(iterations_for(TALUS_IMPLICIT_PICARD, 10, 0.19, 0.01) == -1);
+  CHECK(iterations_for(TALUS_IMPLICIT_PICARD, 10, TALUS_DAMPING_AUTO, 0.01) > 0);
+  const int aitken = iterations_for(TALUS_IMPLICIT_PICARD, 10, TALUS_DAMPING_AITKEN, 0.01);
+  CHECK(aitken > 0 && aitken < 10);
+}
+
+TEST(newton_converges_at_any_stiffness) {
+  for (double square = 0.01; square < 2e4; square *= 10) {
+    const int n = iterations_for(TALUS_IMPLICIT_NEWTON, square, 1, TALUS_SINGLE ? 1e-3 : 1e-8);
+    CHECK(n > 0 && n <= 8);
+  }
+}
+
+/* Balls, boxes and a tilted box that fall onto each other. */
+static talus_world *heap(const settings *s) {
+  talus_world *world = make(s);
+  const talus_material m = material(world, s);
+  add_floor(world, m);
+  const talus_shape ball = shape(world, TALUS_SPHERE, 0.1, 0, 0),
+                    box = shape(world, TALUS_BOX, 0.2, 0.2, 0.2),
+                    stone = shape(world, TALUS_ELLIPSOID, 0.12, 0.1, 0.08);
+  for (int i = 0; i < 12; ++i) {
+    talus_body_def def = talus_body_def_default();
+    talus_body made;
+    def.shape = i % 3 == 0 ? ball : i % 3 == 1 ? box : stone;
+    def.material = m;
+    def.position = (talus_dvec3){0.31 * (i % 2), 0.02 * (i / 2 % 2), 0.18 + 0.3 * (i / 2)};
+    def.rotation = tl_quat_from_rotation_vector(tl_vec3(TL_R(0.3 * i), TL_R(0.2), 0));
+    def.velocity = (talus_vec3){TL_R(i % 2 ? -0.5 : 0.5), 0, TL_R(-1 - 0.2 * (i / 2))};
+    CHECK_OK(talus_world_add_body(world, &def, &made));
+  }
+  return world;
+}
+
+static double farthest(const talus_world *a, const talus_world *b) {
+  double most = 0;
+  for (size_t i = 0; i < a->model.bodies; ++i)
+    most = fmax(most, tl_dlength(tl_dsub(a->state.position[i], b->state.position[i])));
+  return most;
+}
+
+TEST(newton_and_picard_agree) {
+  settings s = usual;
+  s.dt = 2e-4, s.stiffness = 2e5, s.friction = 0.3, s.restitution = 0.5;
+  s.tolerance = TALUS_SINGLE ? 1e-5 : 1e-12, s.iterations = 5000;
+  for (int law = TALUS_LINEAR; law <= TALUS_HERTZ; ++law) {
+    s.law = (talus_spring_law)law;
+    s.method = TALUS_IMPLICIT_NEWTON;
+    talus_world *one = heap(&s);
+    s.method = TALUS_IMPLICIT_PICARD, s.damping = TALUS_DAMPING_AITKEN;
+    talus_world *other = heap(&s);
+    CHECK_OK(talus_world_step(one, 800));
+    CHECK_OK(talus_world_step(other, 800));
+    CHECK(report_of(one).step_loss > 1);
+    const double apart = farthest(one, other);
+    CHECK(apart < (TALUS_SINGLE ? 1e-4 : 1e-10));
+    talus_world_destroy(one);
+    talus_world_destroy(other);
+  }
+}
+
+/* ---- rest ------------------------------------------------------------------------------------ */
+
+TEST(a_resting_body_is_pressed_in_by_its_weight) {
+  for (int kind = 0; kind < 2; ++kind) {
+    settings s = usual;
+    s.stiffness = 1e6, s.restitution = 0.1, s.dt = 5e-3, s.friction = 0.5;
+    talus_world *world = make(&s);
+    const talus_material m = material(world, &s);
+    add_floor(world, m);
+    const talus_shape of =
+        kind == 0 ? shape(world, TALUS_SPHERE, 0.1, 0, 0) : shape(world, TALUS_BOX, 0.2, 0.2, 0.2);
+    const talus_body b = body(world, of, m, (talus_dvec3){0, 0, 0.1001}, (talus_vec3){0, 0, 0}, 1);
+    CHECK_OK(talus_world_step(world, 400));
+    const double springs = kind == 0 ? 1 : 4;
+    CHECK_NEAR(0.1 - info(world, b).position.z, 9.81 / (springs * s.stiffness),
+               TALUS_SINGLE ? 1e-7 : 1e-9);
+    CHECK((double)tl_length(info(world, b).velocity) < 1e-6);
+    talus_world_destroy(world);
+  }
+}
+
+TEST(a_column_comes_to_rest_at_twenty_critical_steps) {
+  settings s = usual;
+  const double mass = 1, critical = 2 / sqrt(2 * 1e7 / mass);
+  s.stiffness = 1e7, s.dt = 20 * critical, s.restitution = 0.5, s.friction = 0.5;
+  s.tolerance = 1e-4;
+  if (TALUS_SINGLE)
+    SKIP("forces of stiff springs need more digits");
+  talus_world *world = make(&s);
+  const talus_material m = material(world, &s);
+  add_floor(world, m);
+  const talus_shape ball = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  for (int i = 0; i < 100; ++i)
+    body(world, ball, m, (talus_dvec3){0, 0, 0.1 + 0.2 * i}, (talus_vec3){0, 0, 0}, mass);
+  CHECK_OK(talus_world_step(world, (uint64_t)(2 / s.dt)));
+  double fastest = 0;
+  for (size_t i = 0; i < world->model.bodies; ++i)
+    fastest = fmax(fastest, (double)tl_length(world->state.velocity[i]));
+  CHECK(fastest < 1e-6);
+  const double bottom = world->contacts.data[0].gap;
+  CHECK_NEAR(-bottom * s.stiffness, 100 * 9.81 * mass, 10);
+  talus_world_destroy(world);
+}
+
+/* ---- friction -------------------------------------------------------------------------------- */
+
+/* A box of 0.2 m on a plane tilted by `degrees`, for a second; the way it went. */
+static double slide(double degrees, double friction) {
+  settings s = usual;
+  s.stiffness = 1e6, s.friction = friction, s.restitution = 0.2, s.tolerance = 1e-4;
+  s.dt = 20 * 2 / sqrt(4e6);
+  talus_world *world = make(&s);
+  const talus_material m = material(world, &s);
+  const double angle = degrees * PI / 180;
+  body(world, shape(world, TALUS_PLANE, sin(angle), 0, cos(angle)), m, (talus_dvec3){0, 0, 0},
+       (talus_vec3){0, 0, 0}, 0);
+  talus_body_def def = talus_body_def_default();
+  talus_body box;
+  def.shape = shape(world, TALUS_BOX, 0.2, 0.2, 0.1), def.material = m, def.mass = 1;
+  def.position = (talus_dvec3){0.05 * sin(angle), 0, 0.05 * cos(angle)};
+  def.rotation = tl_quat_from_rotation_vector(tl_vec3(0, (talus_real)angle, 0));
+  CHECK_OK(talus_world_add_body(world, &def, &box));
+  CHECK_OK(talus_world_step(world, (uint64_t)(1 / s.dt)));
+  const talus_dvec3 x = info(world, box).position;
+  talus_world_destroy(world);
+  return tl_dlength(tl_dsub(x, def.position));
+}
+
+TEST(a_box_on_an_incline_sticks_and_slips) {
+  CHECK(slide(20, 0.4) < 1e-3);
+  const double angle = 30 * PI / 180, a = 9.81 * (sin(angle) - 0.4 * cos(angle));
+  const double way = slide(30, 0.4);
+  CHECK_NEAR(way, 0.5 * a, 0.06 * a);
+}
+
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+TEST(momentum_is_kept_to_rounding) {
+  for (int method = TALUS_IMPLICIT_NEWTON; method <= TALUS_IMPLICIT_PICARD; ++method) {
+    settings s = usual;
+    s.gravity = 0, s.method = (talus_implicit_method)method, s.dt = 1e-3, s.stiffness = 1e5;
+    s.friction = 0.4, s.restitution = 0.6, s.tolerance = 0.3; /* it ends early */
+    talus_world *world = make(&s);
+    const talus_material m = material(world, &s);
+    const talus_shape ball = shape(world, TALUS_SPHERE, 0.1, 0, 0),
+                      box = shape(world, TALUS_BOX, 0.2, 0.15, 0.1);
+    for (int i = 0; i < 27; ++i) {
+      talus_body_def def = talus_body_def_default();
+      talus_body made;
+      def.shape = i % 2 ? ball : box, def.material = m;
+      def.position = (talus_dvec3){0.21 * (i % 3), 0.21 * (i / 3 % 3), 0.21 * (i / 9)};
+      def.velocity = (talus_vec3){TL_R(1 - i % 3), TL_R(1 - i / 3 % 3), TL_R(0.1 * (i % 5))};
+      def.spin = (talus_vec3){TL_R(i % 4), TL_R(i % 3), TL_R(1)};
+      CHECK_OK(talus_world_add_body(world, &def, &made));
+    }
+    const talus_report before = report_of(world);
+    CHECK_OK(talus_world_step(world, 100));
+    const talus_report after = report_of(world);
+    CHECK(after.step_loss != 0);
+    for (int k = 0; k < 3; ++k) {
+      CHECK_NEAR(after.momentum[k], before.momentum[k], TALUS_SINGLE ? 1e-3 : 1e-11);
+      CHECK_NEAR(after.angular_momentum[k], before.angular_momentum[k],
+                 TALUS_SINGLE ? 1e-3 : 1e-11);
+    }
+    talus_world_destroy(world);
+  }
+}
+
+static double sum_of(const talus_report *r) {
+  return r->kinetic_energy + r->potential_energy + r->elastic_energy + r->damping_work +
+         r->friction_work + r->step_loss - r->load_work;
+}
+
+TEST(the_ledger_closes) {
+  settings s = usual;
+  s.dt = 1e-3, s.stiffness = 1e6, s.friction = 0.4, s.restitution = 0.4;
+  s.tolerance = TALUS_SINGLE ? 1e-3 : 1e-9, s.iterations = 2000;
+  talus_world *world = heap(&s);
+  const talus_report start = report_of(world);
+  CHECK_OK(talus_world_step(world, 300));
+  const talus_report end = report_of(world);
+  CHECK(end.step_loss > 0.01 * start.kinetic_energy);
+  CHECK_NEAR(sum_of(&end), sum_of(&start), (TALUS_SINGLE ? 1e-2 : 1e-6) * sum_of(&start));
+  talus_world_destroy(world);
+}
+
+/* ---- the same bits --------------------------------------------------------------------------- */
+
+TEST(threads_and_restarts_change_no_bit) {
+  for (int method = TALUS_IMPLICIT_NEWTON; method <= TALUS_IMPLICIT_EULER; ++method) {
+    settings s = usual;
+    s.method = (talus_implicit_method)method, s.dt = 1e-4, s.friction = 0.3, s.restitution = 0.5;
+    s.tolerance = 0.01, s.threads = 1;
+    talus_world *one = heap(&s);
+    s.threads = 4;
+    talus_world *other = heap(&s);
+    CHECK_OK(talus_world_step(one, 600));
+    CHECK_OK(talus_world_step(other, 300));
+#if TALUS_HAVE_HDF5
+    CHECK_OK(talus_world_save(other, "implicit.hdf"));
+    talus_world_destroy(other);
+    CHECK_OK(talus_world_load("implicit.hdf", &other));
+    remove("implicit.hdf");
+#endif
+    CHECK_OK(talus_world_step(other, 300));
+    const talus_report a = report_of(one), b = report_of(other);
+    CHECK(talus_world_hash(one) == talus_world_hash(other));
+    CHECK(a.step_loss == b.step_loss && a.elastic_energy == b.elastic_energy);
+    CHECK(a.friction_work != 0);
+    talus_world_destroy(one);
+    talus_world_destroy(other);
+  }
+}
+
+/* ---- bad input ------------------------------------------------------------------------------- */
+
+TEST(bad_settings_are_refused) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.step = TALUS_STEP_IMPLICIT;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "implicit in their impulses already"));
+  def.solve.kind = TALUS_SOLVE_IMPULSE;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  def.solve.kind = TALUS_SOLVE_PENALTY;
+  talus_world_def bad = def;
+  bad.implicit.tolerance = 0;
+  CHECK(talus_world_create(&bad, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "tolerance"));
+  bad = def, bad.implicit.iterations = 0;
+  CHECK(talus_world_create(&bad, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "iterations"));
+  bad = def, bad.implicit.damping = 0;
+  CHECK(talus_world_create(&bad, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "damping"));
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_world_destroy(world);
+}
+
+TEST_MAIN()
