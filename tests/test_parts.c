@@ -153,6 +153,80 @@ TEST(lists_of_near_triangles_give_the_contacts_of_trees) {
   free_stage();
 }
 
+/* ---- directions ------------------------------------------------------------------------------ */
+
+/* Two bodies, shapes 0 (so large) and 1, the first at the origin. */
+static void pose_two(double scale, talus_dvec3 at, talus_quat first, talus_quat second,
+                     double margin) {
+  s.model.bodies = 2;
+  s.rotation[0] = first, s.rotation[1] = second;
+  s.position[0] = tl_dvec3(0, 0, 0), s.position[1] = at;
+  for (uint32_t i = 0; i < 2; ++i)
+    s.shape[i] = i, s.scale[i] = 1, s.margins[i] = TL_R(margin), s.uid[i] = i + 1;
+  s.scale[0] = TL_R(scale);
+  s.pair[0] = (tl_pair){0, 1}, s.pairs.count = 1;
+  CHECK_OK(tl_narrow_find_contacts(&s.crowd, &s.pairs, s.margins, &s.contacts));
+}
+
+static talus_quat random_turn(tl_random *random) {
+  double q[4], sum = 0;
+  for (int k = 0; k < 4; ++k)
+    q[k] = tl_random_unit(random) - 0.5, sum += q[k] * q[k];
+  const double per = 1 / sqrt(sum);
+  return (talus_quat){TL_R(q[0] * per), TL_R(q[1] * per), TL_R(q[2] * per), TL_R(q[3] * per)};
+}
+
+static double lowest_of(const tl_shape *shape, talus_quat turn) {
+  const tl_frame frame = tl_frame_from_quat(turn);
+  double low = HUGE_VAL;
+  for (uint32_t i = 0; i < shape->point_count; ++i) {
+    const double *p = shape->points + 3 * (size_t)i;
+    low = fmin(low, tl_frame_to_world(&frame, tl_dvec3(p[0], p[1], p[2])).z);
+  }
+  return low;
+}
+
+/* The bottoms of dents are near the sheet, too, and look away from where the body is: they did not
+ * come through from the other side. */
+TEST(stone_with_dents_is_on_its_side_of_a_sheet) {
+  clear_stage();
+  add_mesh("plate", 200, 1);
+  add_mesh("noisy-sphere", 320, 1.5);
+  size_t found = 0;
+  for (uint64_t seed = 1; seed <= (uint64_t)check_cases(300); ++seed) {
+    tl_random random = tl_random_start(seed, 2, 0);
+    const talus_quat turn = random_turn(&random);
+    const double gap = 0.01 * tl_random_unit(&random), low = lowest_of(&s.shapes[1], turn);
+    pose_two(10, tl_dvec3(0, 0, gap - low), tl_quat_identity(), turn, 0.05);
+    CHECK_MSG(s.contacts.count > 0, "seed %d", (int)seed);
+    for (size_t i = 0; i < s.contacts.count; ++i) {
+      const tl_contact *c = &s.contacts.data[i];
+      CHECK_MSG(c->gap >= TL_R(gap - 1e-6) && c->normal.z > 0, "seed %d: gap %g for %g, %g up",
+                (int)seed, (double)c->gap, gap, (double)c->normal.z);
+    }
+    found += s.contacts.count;
+  }
+  CHECK(found > check_cases(300));
+  free_stage();
+}
+
+/* Edges that are nearly flat face both ways by the slant that is allowed to them. */
+TEST(fine_spheres_push_each_other_apart) {
+  clear_stage();
+  add_mesh("icosphere", 20480, 1);
+  add_mesh("icosphere", 20480, 1);
+  for (uint64_t seed = 1; seed <= (uint64_t)check_cases(60); ++seed) {
+    tl_random random = tl_random_start(seed, 3, 0);
+    const talus_quat first = random_turn(&random), second = random_turn(&random);
+    pose_two(1, tl_dvec3(0, 0, 1 - 2e-3 * tl_random_unit(&random)), first, second, 1e-3);
+    CHECK_MSG(s.contacts.count > 0, "seed %d", (int)seed);
+    for (size_t i = 0; i < s.contacts.count; ++i)
+      CHECK_MSG(s.contacts.data[i].normal.z > TL_R(0.8), "seed %d: normal %g, gap %g", (int)seed,
+                (double)s.contacts.data[i].normal.z, (double)s.contacts.data[i].gap);
+  }
+  free_stage();
+}
+
 TEST(lists_of_spheres_give_the_contacts_of_clumps) {
   static const double spheres[] = {0, 0,   0,   0.3,  0.3, 0, 0,   0.2,
                                    0, 0.3, 0.1, 0.25, 0,   0, 0.4, 0.15};

@@ -1,5 +1,6 @@
 /* Kinds that touch revolved walls by triangles: no farther off than the stated error, held by tubes
  * and funnels. */
+#include <talus/mesh.h>
 #include <talus/talus.h>
 
 #include "shape/facets.h"
@@ -75,6 +76,48 @@ TEST(round_bodies_touch_as_spheres_do_within_the_error) {
   }
   CHECK(touching > (int)cases / 25 && worst > 0.01);
   CHECK_MSG(missed == 0, "%d that press on the wall are missed", missed);
+}
+
+static tl_shape ball_of(size_t triangles, double radius) {
+  const talus_mesh_recipe recipe = {.kind = "icosphere", .triangles = triangles, .size = {radius}};
+  talus_mesh mesh;
+  tl_shape shape;
+  CHECK_OK(talus_mesh_make(&recipe, &mesh));
+  const talus_shape_def def = {.kind = TALUS_MESH,
+                               .points = (const double *)mesh.vertex,
+                               .point_count = mesh.vertices,
+                               .triangles = (const uint32_t *)mesh.triangle,
+                               .triangle_count = mesh.triangles};
+  CHECK_MSG(tl_shape_make(&def, &shape) == TALUS_OK, "%s", tl_last_message());
+  talus_mesh_free(&mesh);
+  return shape;
+}
+
+/* Meshes that were pressed into a wall as far as nearly to their centres are pushed back, by one
+ * side and by the other. */
+TEST(meshes_deep_in_a_wall_are_pushed_back) {
+  const double tube[] = {-2, 1, 2, 1};
+  for (int side = 0; side < 2; ++side) {
+    tl_shape wall = wall_of(tube, 2, side == 0 ? TALUS_SIDES_IN : TALUS_SIDES_OUT);
+    tl_shape ball = ball_of(side == 0 ? 20 : 80, 0.1);
+    for (uint64_t serial = 0; serial < 40; ++serial) {
+      tl_random random = tl_random_start(78, (uint32_t)side, serial);
+      const double front = uniform(&random, 0.005, 0.1), angle = uniform(&random, 0, 2 * TL_PI);
+      const double r = side == 0 ? 1 - front : 1 + front;
+      const talus_dvec3 out = tl_dvec3(cos(angle), sin(angle), 0);
+      const tl_posed a = posed(&ball, 1, tl_dvec3(0, 0, 0), random_quat(&random));
+      const tl_posed b = posed(&wall, 1, tl_dscale(out, -r), tl_quat_identity());
+      tl_point p[TL_NARROW_MAX_POINTS];
+      const int count = tl_narrow_pair(&a, &b, TL_R(0.03), p);
+      CHECK_MSG(count > 0, "%g in front of it: no contact", front);
+      for (int i = 0; i < count; ++i) {
+        const double to_wall = (double)p[i].normal.x * out.x + (double)p[i].normal.y * out.y;
+        CHECK_MSG((side == 0 ? to_wall : -to_wall) > 0.5, "%g in front of it: %g", front, to_wall);
+      }
+    }
+    tl_shape_release(&ball);
+    tl_shape_release(&wall);
+  }
 }
 
 /* The polygon is as far outside of the circle as inside, and no more than it says. */

@@ -104,8 +104,13 @@ static void add_vertex(const tl_mesh_pair *pair, bool is_a, uint32_t vertex, uin
   tl_mesh_points_add(points, &point);
 }
 
+/* The vertex at the bottom of a dent has its cone behind the surface, and nearly flat ones have
+ * one on either side, by the slant: what has sides looks out, unless it ends there. */
 static bool looks(const tl_mesh_posed *m, uint32_t vertex, talus_dvec3 towards) {
-  return tl_vertex_looks(m->f, vertex, tl_frame_to_local(&m->frame, towards), SLANT);
+  const talus_dvec3 w = tl_frame_to_local(&m->frame, towards);
+  return tl_vertex_looks(m->f, vertex, w, SLANT) &&
+         (m->f->two_sided || tl_ddot(w, tl_vertex_normal(m->f, vertex)) >= 0 ||
+          tl_feature_is_border(m->f, vertex));
 }
 
 /* Whether the vertex is behind the surface by half of what is looked for. */
@@ -182,11 +187,18 @@ static bool is_behind(const tl_mesh_posed *m, talus_dvec3 place, double depth) {
   return tl_mesh_near(m, tl_mesh_to_local(m, place), reach, near) > 0 && near[0].inside;
 }
 
+/* As vertices do. */
+static bool edge_looks(const tl_mesh_posed *m, uint32_t edge, talus_dvec3 towards) {
+  const tl_facets *f = m->f;
+  const talus_dvec3 w = tl_frame_to_local(&m->frame, towards);
+  const bool ends = f->edge_start[edge + 1] - f->edge_start[edge] == 1;
+  return tl_edge_looks(f, edge, w, SLANT_OF_EDGE) &&
+         (f->two_sided || ends || tl_ddot(w, tl_edge_normal(f, edge)) >= 0);
+}
+
 /* w: unit, from b to a. */
 static bool edges_look(const tl_mesh_pair *pair, const side *a, const side *b, talus_dvec3 w) {
-  return tl_edge_looks(pair->b.f, b->number, tl_frame_to_local(&pair->b.frame, w), SLANT_OF_EDGE) &&
-         tl_edge_looks(pair->a.f, a->number, tl_frame_to_local(&pair->a.frame, tl_dscale(w, -1)),
-                       SLANT_OF_EDGE);
+  return edge_looks(&pair->b, b->number, w) && edge_looks(&pair->a, a->number, tl_dscale(w, -1));
 }
 
 static void meet_edges(const tl_mesh_pair *pair, const side *a, const side *b,

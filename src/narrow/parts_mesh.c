@@ -242,7 +242,7 @@ static void finish_pairs(void *context, size_t begin, size_t end) {
       add_pieces(job->deep, job->first_deep[i], job->first_deep[i + 1], &state->points);
     int count = tl_mesh_points_take(&state->points, out);
     if (job->ordered[i].second.shape->kind == TALUS_REVOLVED)
-      count = tl_revolved_keep(&job->ordered[i].first, out, count);
+      count = tl_revolved_keep(&job->ordered[i].first, &job->ordered[i].second, out, count);
     if (job->ordered[i].swapped)
       tl_narrow_swap(out, count);
     pair->count = (size_t)count;

@@ -12,8 +12,8 @@ tl_narrow_fn tl_revolved_sphere, tl_revolved_capsule, tl_revolved_box, tl_revolv
 /* Other kinds, by the wall's triangles (shape/revolved.h); up to TL_NARROW_MAX_POINTS. */
 tl_narrow_fn tl_revolved_convex, tl_revolved_mesh;
 
-/* Leaves points out that are deeper than the body may be: it is behind the wall there. Returns how
- * many are left. */
-int tl_revolved_keep(const tl_posed *body, tl_point *points, int count);
+/* Leaves points out that are deeper than the body may be: it is behind the wall there. A body whose
+ * centre is in front may be as deep as it is wide. Returns how many are left. */
+int tl_revolved_keep(const tl_posed *body, const tl_posed *wall, tl_point *points, int count);
 
 #endif

@@ -344,20 +344,37 @@ int tl_revolved_hull(const tl_posed *a, const tl_posed *b, talus_real margin, tl
 
 /* ---- by triangles ---------------------------------------------------------------------------- */
 
-int tl_revolved_keep(const tl_posed *body, tl_point *points, int count) {
-  const double behind = 0.5 * (double)body->shape->radius * (double)body->scale;
+/* Whether the body's centre is in front of a wall with sides, and not past its end. */
+static bool is_in_front(const tl_posed *body, const tl_posed *wall) {
+  const tl_revolved w = tl_shape_revolved(wall->shape, (double)wall->scale);
+  const tl_frame frame = tl_frame_from_quat(wall->rotation);
+  const talus_dvec3 centre = tl_frame_to_local(&frame, tl_dsub(body->position, wall->position));
+  const tl_meridian c = tl_meridian_of(sqrt(centre.x * centre.x + centre.y * centre.y), centre.z);
+  double near2;
+  bool is_behind;
+  const uint32_t nearest = tl_wall_nearest(&w, c, &near2, &is_behind);
+  const tl_wall_segment g = tl_wall_segment_at(&w, nearest, c);
+  return w.side != 0 && !is_behind && g.s >= 0 && g.s <= g.length;
+}
+
+int tl_revolved_keep(const tl_posed *body, const tl_posed *wall, tl_point *points, int count) {
+  const double radius = (double)body->shape->radius * (double)body->scale;
+  bool is_deep = false;
   int kept = 0;
   for (int i = 0; i < count; ++i)
-    if ((double)points[i].gap >= -behind)
+    is_deep = is_deep || !((double)points[i].gap >= -0.5 * radius);
+  const double most = is_deep && is_in_front(body, wall) ? 2 * radius : 0.5 * radius;
+  for (int i = 0; i < count; ++i)
+    if ((double)points[i].gap >= -most)
       points[kept++] = points[i];
   return kept;
 }
 
 int tl_revolved_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   const meeting m = meet(a, b, margin, out);
-  return is_far(&m, a) ? 0 : tl_revolved_keep(a, out, tl_mesh_convex(a, b, margin, out));
+  return is_far(&m, a) ? 0 : tl_revolved_keep(a, b, out, tl_mesh_convex(a, b, margin, out));
 }
 
 int tl_revolved_mesh(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
-  return tl_revolved_keep(a, out, tl_mesh_mesh(a, b, margin, out));
+  return tl_revolved_keep(a, b, out, tl_mesh_mesh(a, b, margin, out));
 }
