@@ -33,7 +33,7 @@ static talus_status lay_limit(tl_penalty *p, const tl_contact *c, talus_real pre
 
 /* Those of the last step. */
 static talus_status begin_limits(tl_implicit *job) {
-  const tl_contacts *before = job->at_end.contacts_before;
+  const tl_contacts *before = tl_implicit_known(job);
   tl_penalty *p = job->crowd->penalty;
   p->limits.count = 0;
   for (size_t i = 0; before->dt > 0 && i < before->count; ++i) {
