@@ -11,6 +11,7 @@
 #include "triangles.h"
 
 #define REPEATS 200
+#define TURNS   20 /* to find a distance */
 
 /* Spheres of diameter 1, the second turned: the gap of their triangles, and the distance of their
  * centres that makes it. */
@@ -19,7 +20,9 @@ typedef struct near_case {
   double gap, distance;
 } near_case;
 
-static const near_case cases[] = {{"near", 0.0005, 1}, {"touching", -0.0002, 1}};
+#define APART 0.0005
+#define DEEP  0.0002
+static const near_case cases[] = {{"near", APART, 1}, {"touching", -DEEP, 1}};
 #define CASES (sizeof cases / sizeof *cases)
 
 static const double turn[4] = {0.9, 0.2, 0.3, 0.1};
@@ -61,15 +64,20 @@ static talus_detect_bodies make_pair(const talus_mesh *mesh, const near_case *c,
                                .shape = pair->rows};
 }
 
+static bool tell_error(void) {
+  cli_error("bench triangles: %s", talus_last_error());
+  return false;
+}
+
 /* Moves the second sphere until the gap is that of the case. */
 static bool find_distance(talus_detector *wide, const talus_mesh *mesh, near_case *c) {
-  for (int turn_of = 0; turn_of < 8; ++turn_of) {
+  for (int turn_of = 0; turn_of < TURNS; ++turn_of) {
     pair_of_meshes pair;
     const talus_detect_bodies bodies = make_pair(mesh, c, &pair);
     talus_contacts contacts = {0};
     talus_detect_stats stats;
     if (talus_detector_find_contacts(wide, &bodies, &contacts, &stats) != TALUS_OK)
-      return false;
+      return tell_error();
     double least = INFINITY;
     for (size_t i = 0; i < contacts.count; ++i)
       least = fmin(least, (double)contacts.data[i].gap);
@@ -81,7 +89,9 @@ static bool find_distance(talus_detector *wide, const talus_mesh *mesh, near_cas
       return true;
     c->distance += c->gap - least;
   }
-  return true;
+  cli_error("bench triangles: found no distance at which spheres of %zu triangles have a gap of %g",
+            mesh->triangles, c->gap);
+  return false;
 }
 
 static bool measure(const triangles_bench *bench, talus_detector *detector, const near_case *c,
@@ -94,7 +104,7 @@ static bool measure(const triangles_bench *bench, talus_detector *detector, cons
   for (int k = 0; k < repeats; ++k) {
     talus_detect_stats stats;
     if (talus_detector_find_contacts(detector, &bodies, &contacts, &stats) != TALUS_OK)
-      return false;
+      return tell_error();
     best = fmin(best, 1e3 * stats.narrow_ms);
   }
   print_row(bench, c->name, "talus", mesh->triangles, contacts.count, best);
@@ -158,14 +168,16 @@ int triangles_contacts(const triangles_bench *bench) {
   bool good = talus_detector_create(&def, &detector) == TALUS_OK;
   def.margin = 0.05;
   good = good && talus_detector_create(&def, &wide) == TALUS_OK;
-  printf("\ntwo spheres of diameter 1 whose surfaces are 0.0005 apart (near) or 0.002 deep "
-         "(touching); one "
-         "thread; a distance of FCL counts as 1\n\n  %-9s %6s  %-18s %7s %12s\n",
-         "scene", "tri.", "method", "points", "us");
+  if (!good)
+    tell_error();
+  printf(
+      "\ntwo spheres of diameter 1 whose surfaces are %g apart (near) or %g deep (touching); one "
+      "thread; a distance of FCL counts as 1\n\n  %-9s %6s  %-18s %7s %12s\n",
+      APART, DEEP, "scene", "tri.", "method", "points", "us");
   for (size_t n = 80; n <= bench->most && good; n *= 4) {
     const talus_mesh_recipe recipe = {.kind = "icosphere", .triangles = n, .size = {0.5}};
     talus_mesh mesh = {0};
-    good = talus_mesh_make(&recipe, &mesh) == TALUS_OK;
+    good = talus_mesh_make(&recipe, &mesh) == TALUS_OK || tell_error();
     for (size_t i = 0; i < CASES && good; ++i) {
       near_case c = cases[i];
       good = find_distance(wide, &mesh, &c) && measure(bench, detector, &c, &mesh);
@@ -176,7 +188,5 @@ int triangles_contacts(const triangles_bench *bench) {
   }
   talus_detector_destroy(detector);
   talus_detector_destroy(wide);
-  if (!good)
-    cli_error("bench triangles: %s", talus_last_error());
   return good ? CLI_DONE : CLI_FAILED;
 }

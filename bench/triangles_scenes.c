@@ -100,8 +100,10 @@ static talus_status step_tank(int bodies, size_t n, double *seconds, size_t *con
   const double side = 2 * RADIUS * cbrt((double)bodies), edge[3] = {side, side, 4 * side};
   talus_mesh mesh = {0};
   def.threads = 1, def.solve.iterations = 20, def.solve.tolerance = 0, def.dt = 1e-3;
-  if (n > 0 && !make_tank(n, edge, &mesh))
+  if (n > 0 && !make_tank(n, edge, &mesh)) {
+    free_tank(&mesh);
     return TALUS_ERROR_MEMORY;
+  }
   if (n > 0)
     tank = mesh_def(&mesh, TALUS_SIDES_IN);
   else
@@ -212,7 +214,8 @@ static talus_status step_stones(int stones, const talus_shape_def *stone, double
   talus_world *world = NULL;
   talus_material_def rock = talus_material_def_default();
   talus_body_def wall = talus_body_def_default(), body = talus_body_def_default();
-  const double width = 0.06 * cbrt((double)stones), reach = 0.073;
+  /* With less than the room of three no place of the lattice is within it. */
+  const double width = 0.06 * cbrt(fmax(stones, 3)), reach = 0.073;
   const talus_mesh_recipe recipe = {
       .kind = "funnel", .triangles = 1856, .size = {1.3 * width, 0.15, width}};
   talus_mesh funnel = {0};
@@ -244,7 +247,7 @@ static talus_status step_stones(int stones, const talus_shape_def *stone, double
 static talus_status bench_stones(const triangles_bench *bench) {
   const talus_mesh_recipe recipe = {
       .kind = "noisy-sphere", .triangles = 1280, .size = {0.05}, .noise = 1.4, .seed = 3};
-  const int stones = bench->bodies / 10;
+  const int stones = bench->bodies < 10 ? 1 : bench->bodies / 10;
   talus_mesh mesh = {0};
   talus_mesh_clump clump = {0};
   talus_mesh_info info;

@@ -193,6 +193,59 @@ TEST(newton_converges_at_any_stiffness) {
   }
 }
 
+/* A bar that can only turn, without weight: nothing is there to compare the first torques with. */
+TEST(a_ball_turns_a_bar_that_rests_without_weight) {
+  settings s = usual;
+  s.gravity = 0, s.stiffness = 1e6, s.friction = 0.4, s.restitution = 0.8, s.tolerance = 0.01;
+  talus_world *world = make(&s);
+  const talus_material m = material(world, &s);
+  talus_body_def def = talus_body_def_default();
+  talus_body bar;
+  def.shape = shape(world, TALUS_BOX, 0.4, 0.05, 0.05), def.material = m;
+  def.lock = TALUS_LOCK_X | TALUS_LOCK_Y | TALUS_LOCK_Z;
+  CHECK_OK(talus_world_add_body(world, &def, &bar));
+  const talus_body ball = body(world, shape(world, TALUS_SPHERE, 0.03, 0, 0), m,
+                               (talus_dvec3){0.15, 0.1, 0}, (talus_vec3){0, -2, 0}, 0.1);
+  CHECK_OK(talus_world_step(world, 100));
+  CHECK((double)info(world, bar).spin.z < -0.1);
+  CHECK((double)info(world, ball).velocity.y > -2);
+  talus_world_destroy(world);
+}
+
+/* The gap comes to less than a place has digits for: springs push by one of them or not at all. */
+TEST(a_ball_at_rest_without_weight_may_be_touched_by_a_hair) {
+  if (TALUS_SINGLE)
+    SKIP("the step after which they touch by a hair is another one");
+  settings s = usual;
+  s.gravity = 0, s.stiffness = 1e6, s.restitution = 0.8, s.tolerance = 0.01;
+  talus_world *world = make(&s);
+  const talus_material m = material(world, &s);
+  const talus_shape of = shape(world, TALUS_SPHERE, 0.03, 0, 0);
+  body(world, of, m, (talus_dvec3){0, 0, 0}, (talus_vec3){0, 0, 0}, 0.1);
+  body(world, of, m, (talus_dvec3){0, 0.1, 0}, (talus_vec3){0, -2, 0}, 0.1);
+  CHECK_OK(talus_world_step(world, 100));
+  talus_world_destroy(world);
+}
+
+/* What pushed it where it was does not push it where it is put. */
+TEST(a_body_put_elsewhere_leaves_its_contacts_behind) {
+  for (int friction = 0; friction < 2; ++friction) {
+    settings s = usual;
+    s.friction = 0.5 * friction, s.restitution = 0.2;
+    talus_world *world = make(&s);
+    const talus_body ball = drop(world, &s, 0, 0);
+    CHECK_OK(talus_world_step(world, 500));
+    const talus_quat upright = {1, 0, 0, 0};
+    CHECK_OK(talus_body_set_pose(world, ball, (talus_dvec3){1e6, 0, 1}, upright));
+    CHECK_OK(talus_body_set_velocity(world, ball, (talus_vec3){0, 0, 0}, (talus_vec3){0, 0, 0}));
+    CHECK_OK(talus_world_step(world, 1));
+    const talus_report r = report_of(world);
+    CHECK_NEAR((double)info(world, ball).velocity.z, -9.81 * s.dt, 1e-6);
+    CHECK(tl_length(info(world, ball).spin) == 0 && r.inner == 0);
+    talus_world_destroy(world);
+  }
+}
+
 /* Balls, boxes and a tilted box that fall onto each other. */
 static talus_world *heap(const settings *s) {
   talus_world *world = make(s);
@@ -290,7 +343,8 @@ TEST(a_column_comes_to_rest_at_twenty_critical_steps) {
 /* A box of 0.2 m on a plane tilted by `degrees`, for a second; the way it went. */
 static double slide(double degrees, double friction) {
   settings s = usual;
-  s.stiffness = 1e6, s.friction = friction, s.restitution = 0.2, s.tolerance = 1e-4;
+  s.stiffness = 1e6, s.friction = friction, s.restitution = 0.2;
+  s.tolerance = TALUS_SINGLE ? 1e-3 : 1e-4; /* h omega is 100: places have no more digits */
   s.dt = 20 * 2 / sqrt(4e6);
   talus_world *world = make(&s);
   const talus_material m = material(world, &s);

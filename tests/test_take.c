@@ -6,10 +6,12 @@
 #include "world/world.h"
 
 static talus_solve_kind kind = TALUS_SOLVE_CCP;
+static talus_step_kind step = TALUS_STEP_FIXED;
 
 static talus_world *make_world(double dt) {
   talus_world_def def = talus_world_def_default();
   def.solve.kind = kind;
+  def.step = step;
   def.dt = dt;
   def.threads = 1;
   talus_world *world;
@@ -80,6 +82,35 @@ TEST(taken_world_keeps_the_stiffness_that_was_chosen) {
   kind = TALUS_SOLVE_PENALTY;
   check_bits();
   kind = TALUS_SOLVE_CCP;
+}
+
+static talus_report report_of(talus_world *world) {
+  talus_report r;
+  CHECK_OK(talus_world_report(world, &r));
+  return r;
+}
+
+/* What springs hold when a world is taken was pressed into them before. */
+TEST(taken_springs_are_no_gain_of_implicit_steps) {
+  const talus_take_def all = {0};
+  kind = TALUS_SOLVE_PENALTY, step = TALUS_STEP_IMPLICIT;
+  check_bits();
+  for (int from = 0; from < 2; ++from) {
+    step = from == 0 ? TALUS_STEP_IMPLICIT : TALUS_STEP_FIXED;
+    talus_world *old = make_old(1e-3);
+    step = TALUS_STEP_IMPLICIT;
+    talus_world *world = make_world(1e-3);
+    CHECK_OK(talus_world_step(old, 50));
+    const talus_report before = report_of(old);
+    CHECK_OK(talus_world_take(world, old, &all));
+    CHECK_OK(talus_world_step(world, 1));
+    const talus_report after = report_of(world);
+    CHECK(before.elastic_energy > 0);
+    CHECK(fabs(after.step_loss) < 0.1 * before.elastic_energy);
+    talus_world_destroy(world);
+    talus_world_destroy(old);
+  }
+  kind = TALUS_SOLVE_CCP, step = TALUS_STEP_FIXED;
 }
 
 TEST(what_is_not_chosen_stays_behind_with_its_joints_and_contacts) {

@@ -19,9 +19,10 @@
  *   number of files that the scene names, of each: XXH64 when the run began,
  *   number of files of sinks, of each: its lines (from version 5 on),
  *   number of averages, of each: its files (from version 6 on),
- *   number of zones, of each: lines of its file (likewise) */
+ *   number of zones, of each: lines of its file (likewise),
+ *   inner, force_change (from version 7 on) */
 #define MAGIC   0x6e757273756c6174u
-#define VERSION 6u
+#define VERSION 7u
 #define OLDEST  4u
 
 /* ---- numbers to bytes and back --------------------------------------------------------------- */
@@ -103,6 +104,8 @@ static talus_status pack(const tl_run *run, tl_text *text) {
   put(text, run->zones.count);
   for (size_t i = 0; i < run->zones.count; ++i)
     put(text, run->zones.data[i].lines.count);
+  put(text, (uint64_t)run->worst.inner);
+  put_double(text, run->worst.force_change);
   return text->status;
 }
 
@@ -256,6 +259,10 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
     unpack_sinks(run, &reader);
   if (version >= 6)
     unpack_fields(run, &reader);
+  if (version >= 7) {
+    run->worst.inner = (int)get(&reader);
+    run->worst.force_change = get_double(&reader);
+  }
   if (reader.is_short || reader.at != blob->size || step != talus_world_steps(run->world))
     return tl_fail(TALUS_ERROR_FORMAT, "%s does not fit together; --force begins anew",
                    tl_run_path(run, "checkpoint.hdf"));

@@ -122,13 +122,15 @@ static void copy_pushes(const ledger *l) {
   tl_penalty *penalty = &l->world->penalty;
   const tl_penalty *theirs = &l->old->penalty;
   const bool is_same = l->taken->is_all && !l->taken->is_changed &&
-                       l->world->model.dt == l->old->model.dt && theirs->is_pushed;
+                       l->world->model.dt == l->old->model.dt &&
+                       l->world->model.step == l->old->model.step && theirs->is_pushed;
   if (!is_same || !from->spring_force || !to->spring_force)
     return;
   for (size_t i = 0; i < l->taken->slots.count; ++i) {
     to->spring_force[l->taken->slots.data[i]] = from->spring_force[i];
     to->spring_torque[l->taken->slots.data[i]] = from->spring_torque[i];
   }
+  penalty->pressed = theirs->pressed;
   penalty->stored = theirs->stored;
   penalty->damping = theirs->damping;
   penalty->friction = theirs->friction;

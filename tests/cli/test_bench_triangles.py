@@ -31,3 +31,8 @@ def test_tanks_and_stones_are_stepped(tmp_path):
     assert set(tank) == {0, 12, 1200, 120000} and all(abs(n - tank[0]) < 0.2 * tank[0] for n in tank.values())
     assert {row["method"] for row in rows if row["scene"] == "stones"} == {"hull", "mesh", "clump"}
     assert all(float(row["us"]) < 160 for row in rows if row["scene"] == "memory")
+
+
+def test_few_bodies_are_one_stone():
+    done = talus("bench", "triangles", "--table", "scenes", "--bodies", 3, timeout=120)
+    assert "\n1 noisy stones of 1280 triangles" in done.stdout

@@ -190,7 +190,7 @@ SPRINGS = """\
 talus: 1
 title: Balls on springs
 until: 0.2
-step: {dt: 1e-4}
+step: {kind: STEP, dt: 1e-4}
 solve: {kind: KIND}
 materials: {stone: {density: 2000, friction: 0.5, restitution: 0.4, stiffness: 6e5}}
 shapes:
@@ -203,12 +203,12 @@ output: {every: 0.01}
 """
 
 
-@pytest.mark.parametrize("kind", ["penalty", "impulse"])
-def test_other_models_resume_to_the_same_folder(kind, tmp_path):
+@pytest.mark.parametrize("kind, step", [("penalty", "fixed"), ("impulse", "fixed"), ("penalty", "implicit")])
+def test_other_models_resume_to_the_same_folder(kind, step, tmp_path):
     scene = tmp_path / "springs.yaml"
-    scene.write_text(SPRINGS.replace("KIND", kind), encoding="utf-8")
+    scene.write_text(SPRINGS.replace("KIND", kind).replace("STEP", step), encoding="utf-8")
     run(scene, tmp_path / "whole")
-    run(scene, tmp_path / "half", "--until", 0.107)
+    run(scene, tmp_path / "half", "--until", 0.1095)
     run(scene, tmp_path / "half", "--resume")
     assert_same_folder(tmp_path / "whole", tmp_path / "half")
     assert any(int(row["contacts"]) >= 5 for row in history(tmp_path / "whole"))

@@ -88,10 +88,10 @@ static void begin_bodies(void *context, size_t begin, size_t end) {
 }
 
 /* The impulses of the last step, at the points where they acted, are the first guess: at rest it is
- * right. */
+ * right. Where something was changed by hand they are those of look_at_start. */
 static void begin_warm(tl_implicit *job) {
   const tl_model *model = job->crowd->model;
-  const tl_contacts *before = job->crowd->contacts_before;
+  const tl_contacts *before = tl_implicit_known(job);
   const talus_dvec3 *x = job->crowd->in->position;
   const talus_real ratio = tl_step_ratio(before->dt, job->crowd->dt);
   const bool has_torques = tl_contacts_have_law_states(before);

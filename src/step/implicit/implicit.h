@@ -62,6 +62,13 @@ typedef struct tl_implicit {
   bool is_limited;  /* friction has the forces of penalty->limits */
 } tl_implicit;
 
+/* Contacts whose impulses are a guess for those of this step: of the last step; where something was
+ * changed by hand, of the state as it is; none in a first step. */
+static inline const tl_contacts *tl_implicit_known(const tl_implicit *job) {
+  const tl_contacts *last = job->crowd->contacts_before;
+  return last->count > 0 ? job->at_end.contacts_before : last;
+}
+
 /* Velocities, places, contacts and forces of job->impulse, and how far they are from it. */
 talus_status tl_implicit_look(tl_implicit *job);
 

@@ -3,12 +3,15 @@
 #include "kernels/mat3.h"
 #include "step/implicit/implicit.h"
 
+#include <float.h>
 #include <math.h>
 
 /* Shares of weight and of momentum over the step that forces are compared with, too: what is
  * small beside both moves nobody, and need not be found to its last digit. */
 #define LIGHT 1e-3
 #define SLOW  1e-6
+#define ROUND (1000 * DBL_EPSILON) /* of a place: springs pushed by less are not told apart */
+#define MOST  1e30 /* what a change counts as beside nothing at all; INFINITY: it is lost */
 
 static void find_twists(void *context, size_t begin, size_t end) {
   const tl_implicit *job = context;
@@ -63,6 +66,12 @@ static talus_vec3 unlocked(talus_vec3 v, talus_vec3 move) {
   return tl_vec3(move.x > 0 ? v.x : 0, move.y > 0 ? v.y : 0, move.z > 0 ? v.z : 0);
 }
 
+static double share_of(double off, double all) {
+  if (!(off < INFINITY) || !(all < INFINITY))
+    return INFINITY;
+  return off > 0 ? fmin(off / all, MOST) : 0;
+}
+
 static void compare_one(const tl_implicit *job, uint32_t slot) {
   const tl_model *model = job->crowd->model;
   const talus_real h = (talus_real)job->crowd->dt;
@@ -74,21 +83,24 @@ static void compare_one(const tl_implicit *job, uint32_t slot) {
   residual->force =
       unlocked(tl_madd(job->impulse[slot].force, -h, job->force[slot]), job->answers[slot].move);
   residual->torque = tl_madd(job->impulse[slot].torque, -h, job->torque[slot]);
-  double force = 0, torque = 0;
+  double force = 0, torque = 0, stiff = 0;
   for (uint32_t k = job->tangents.start[slot]; k < job->tangents.start[slot + 1]; ++k) {
     force += (double)job->tangents.rows[job->tangents.entry[k] >> 1].force;
     torque += (double)job->tangents.rows[job->tangents.entry[k] >> 1].torque;
+    stiff += (double)job->tangents.rows[job->tangents.entry[k] >> 1].press / job->crowd->dt;
   }
   const double mass = (double)model->property.mass[slot], dt = job->crowd->dt,
                size = (double)(tl_body_shape(model, slot)->radius * model->property.scale[slot]);
   const double least = mass * (LIGHT * (double)tl_length(model->gravity) +
-                               SLOW * (double)tl_length(job->velocity[slot]) / dt);
+                               SLOW * (double)tl_length(job->velocity[slot]) / dt) +
+                       stiff * ROUND * (tl_dlength(job->guess.position[slot]) + size);
   const double off = (double)tl_length(residual->force) / dt,
                turned = tl_sym3_trace(job->answers[slot].turn) > 0
                             ? (double)tl_length(residual->torque) / dt
                             : 0;
-  force += least, torque += least * size;
-  job->change[slot] = fmax(off > 0 ? off / force : 0, turned > 0 ? turned / torque : 0);
+  force += least;
+  torque += least * size + SLOW * mass * size * size * (double)tl_length(job->spin[slot]) / dt;
+  job->change[slot] = fmax(share_of(off, force), share_of(turned, torque));
 }
 
 static void compare(void *context, size_t begin, size_t end) {
@@ -131,7 +143,7 @@ talus_status tl_implicit_look(tl_implicit *job) {
   job->worst_slot = TL_NONE;
   for (size_t i = 0; i < crowd->count; ++i) {
     const uint32_t slot = tl_crowd_slot(crowd, i);
-    if (!(job->change[slot] <= job->worst))
+    if (job->change[slot] > job->worst)
       job->worst = job->change[slot], job->worst_slot = slot;
   }
   if (job->worst_slot != TL_NONE)

@@ -33,7 +33,7 @@ static talus_status lay_limit(tl_penalty *p, const tl_contact *c, talus_real pre
 
 /* Those of the last step. */
 static talus_status begin_limits(tl_implicit *job) {
-  const tl_contacts *before = job->crowd->contacts_before;
+  const tl_contacts *before = tl_implicit_known(job);
   tl_penalty *p = job->crowd->penalty;
   p->limits.count = 0;
   for (size_t i = 0; before->dt > 0 && i < before->count; ++i) {
@@ -67,6 +67,10 @@ talus_status tl_implicit_newton(tl_implicit *job, int *count) {
   if (job->is_limited)
     TL_TRY(begin_limits(job));
   TL_TRY(tl_implicit_look(job));
+  if (!(job->worst < INFINITY)) { /* the last impulses are no guess for this step */
+    memset(job->impulse, 0, n * sizeof *job->impulse);
+    TL_TRY(tl_implicit_look(job));
+  }
   for (*count = 0; *count <= def->iterations; ++*count) {
     if (job->is_limited && job->worst <= near)
       TL_TRY(renew_limits(job));
