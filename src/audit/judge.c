@@ -5,9 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
-#define ALLOWED_SIZES 1e-6 /* of the smaller bounding radius: overlap beside the slop */
-#define FINE_SIZES    1e-6 /* motion that is not resolved */
-#define FINE_HALOS    0.01 /* the same with adaptive steps, of the halo of a pair */
+/* In single precision rounding counts: its rotations and gaps have seven digits. */
+#define ALLOWED_SIZES (TALUS_SINGLE ? 1e-5 : 1e-6) /* of the smaller radius, beside the slop */
+#define FINE_SIZES    (TALUS_SINGLE ? 1e-5 : 1e-6) /* motion that is not resolved */
+#define FINE_HALOS    (TALUS_SINGLE ? 0.1 : 0.01)  /* the same with adaptive steps, of the halo */
 
 /* The smallest bounding radius of a body that moves; 0: there is none. */
 static double least_radius(const tl_model *model) {
