@@ -329,7 +329,8 @@ TEST(fusion_of_the_thesis_holds_stones_and_depends_on_neither_tree_nor_threads) 
   const uint64_t hash = tumble(1, thesis);
   CHECK_EQ_U64(tumble(3, thesis), hash);
   CHECK_EQ_U64(tumble(2, flat), hash);
-  CHECK(tumble(1, usual) != hash);
+  if (!check_is_short()) /* few steps have no deep pair */
+    CHECK(tumble(1, usual) != hash);
 }
 
 /* ---- meshes that hold each other ------------------------------------------------------------- */
