@@ -175,7 +175,8 @@ TEST(kept_axes_change_no_bit_along_a_history) {
     }
     search without = find(world, true, NULL, 1), with = find(world, true, &kept, 1);
     CHECK_EQ_U64(with.contacts.count, without.contacts.count);
-    CHECK(memcmp(with.contacts.data, without.contacts.data,
+    CHECK(with.contacts.count == 0 ||
+          memcmp(with.contacts.data, without.contacts.data,
                  with.contacts.count * sizeof *with.contacts.data) == 0);
     most = kept.before.count > most ? kept.before.count : most;
     for (size_t i = 1; i < kept.before.count; ++i) {

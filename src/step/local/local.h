@@ -145,7 +145,9 @@ typedef struct tl_local {
   double least;        /* s: step.min */
   double growth;
   bool skips_check; /* tests alone: tentative steps count unseen */
-  bool records;     /* pieces, for an audit */
+  bool
+      is_tangled; /* bodies overlap at the begin of the interval: put there by hand; debug builds */
+  bool records;   /* pieces, for an audit */
   TL_ARRAY(tl_piece) pieces;
   tl_local_counts counts;
 } tl_local;
