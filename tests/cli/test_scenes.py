@@ -48,7 +48,7 @@ def test_a_scene_opens_with_a_sentence_on_what_to_see(name):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_scene_runs_without_a_word(name, tmp_path):
-    step = re.search(r"\bdt: ([0-9.e-]+)[,}\s]", (FOLDER / f"{name}.yaml").read_text())
+    step = re.search(r"\b(?:dt|max): ([0-9.e-]+)[,}\s]", (FOLDER / f"{name}.yaml").read_text())
     until = max(0.01 if SHORT else 0.05, float(step[1]) if step else 0)
     done = run(name, tmp_path / "out", "--until", until, "--quiet")
     assert done.stderr == ""
