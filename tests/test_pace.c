@@ -52,6 +52,51 @@ TEST(work_that_grows_does_not_count_as_slowness) {
   CHECK_MSG(alone < 1000, "alone in %d steps", alone);
 }
 
+/* Grains that fall have no contacts; when they have landed, there is four times the work. */
+TEST(what_was_true_of_little_work_is_tried_again) {
+  tl_pace pace = {0};
+  double spent = 0, best = 0;
+  for (int i = 0; i < 600; ++i) {
+    const double work = i < 60 ? 2000 : i < 120 ? 2000 + 100 * (i - 60) : 8000;
+    const double all = 3e-3 + 0.5e-6 * work, one = 1e-6 * work;
+    const double took = tl_pace_is_alone(&pace) ? one : all;
+    tl_pace_tell(&pace, work, took);
+    if (i >= 200) {
+      spent += took;
+      best += fmin(all, one);
+    }
+  }
+  CHECK(!pace.is_alone);
+  CHECK_MSG(spent <= 1.02 * best, "%g of the best", spent / best);
+}
+
+/* Work that jumps between two sizes in every step must not make it try for ever. */
+TEST(work_that_jumps_costs_little) {
+  tl_pace pace = {0};
+  double spent = 0, best = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const double work = i / 100 % 2 ? 1000 : 8000;
+    const double all = 6e-6 * work, one = 1e-6 * work;
+    const double took = tl_pace_is_alone(&pace) ? one : all;
+    tl_pace_tell(&pace, work, took);
+    spent += took;
+    best += one;
+  }
+  CHECK_MSG(spent <= 1.06 * best, "%g of the best", spent / best);
+}
+
+/* The first step of a trial takes forty times its time, because of another program. */
+TEST(one_slow_step_does_not_end_a_trial) {
+  tl_pace pace = {.is_alone = true};
+  bool was_trial = false;
+  for (int i = 0; i < 400; ++i) {
+    const bool is_first = pace.is_trial && !was_trial;
+    was_trial = pace.is_trial;
+    tl_pace_tell(&pace, 1000, (tl_pace_is_alone(&pace) ? 1e-3 : 0.55e-3) * (is_first ? 40 : 1));
+  }
+  CHECK(!pace.is_alone);
+}
+
 /* Every step takes 0.5 to 1.5 times its time, one in fifty ten times. */
 TEST(noise_is_not_followed) {
   tl_random random = tl_random_start(7, 1, 0);

@@ -8,6 +8,9 @@
 #define COUNTED  0.01 /* s that count, and */
 #define STEPS    3    /* steps, at least */
 #define HOPELESS 4    /* times the usual cost: a trial ends at once */
+#define ROW      2    /* so many such steps in a row, that is: one may be another program's fault */
+#define STALE    2    /* times more or less work than at the last trial: it says nothing any more */
+#define RENEWING 0.03 /* of the time, for trials of the slower way because of that */
 #define GLIMPSE  1e-3 /* s: a shorter step may be slow because threads had to be woken */
 #define FADE     0.1  /* weight of the last step */
 #define BETTER   0.95 /* of the cost: what a change of ways must bring */
@@ -23,6 +26,7 @@ static void end_trial(tl_pace *pace, double cost) {
   *cost_of_other(pace) = cost;
   pace->is_trial = false;
   pace->since = 0;
+  pace->known_work = pace->work;
   if (cost < BETTER * *cost_in_use(pace)) {
     pace->is_alone = !pace->is_alone;
     pace->steps = 0;
@@ -32,7 +36,8 @@ static void end_trial(tl_pace *pace, double cost) {
 static void go_on_with_trial(tl_pace *pace, double work, double seconds) {
   const double usual = *cost_in_use(pace), cost = seconds / work;
   pace->wasted += cost > usual ? seconds - usual * work : 0;
-  if (cost > HOPELESS * usual && seconds > GLIMPSE) {
+  pace->hopeless = cost > HOPELESS * usual && seconds > GLIMPSE ? pace->hopeless + 1 : 0;
+  if (pace->hopeless == ROW) {
     end_trial(pace, cost);
     return;
   }
@@ -56,11 +61,17 @@ static bool is_time_for_trial(tl_pace *pace, double work) {
   return pace->wasted + more <= WASTE * pace->spent && time <= TRYING * pace->since;
 }
 
+static bool is_stale(const tl_pace *pace) {
+  return pace->known_work > 0 && pace->wasted <= RENEWING * pace->spent &&
+         (pace->work > STALE * pace->known_work || STALE * pace->work < pace->known_work);
+}
+
 void tl_pace_tell(tl_pace *pace, double work, double seconds) {
   if (!(work > 0) || !(seconds > 0))
     return;
   const double cost = seconds / work;
   pace->spent += seconds;
+  pace->work = pace->work > 0 ? pace->work + FADE * (work - pace->work) : work;
   if (pace->is_trial) {
     go_on_with_trial(pace, work, seconds);
     return;
@@ -69,10 +80,14 @@ void tl_pace_tell(tl_pace *pace, double work, double seconds) {
   *usual = pace->steps <= 1 ? cost : *usual + FADE * (cost - *usual);
   pace->since += seconds;
   pace->steps += pace->steps < WARM;
+  if (is_stale(pace)) {
+    *cost_of_other(pace) = pace->known_work = 0;
+    pace->steps = WARM;
+  }
   if (is_time_for_trial(pace, work)) {
     pace->is_trial = true;
     pace->trial_time = pace->trial_cost = 0;
-    pace->trial_steps = 0;
+    pace->trial_steps = pace->hopeless = 0;
   }
 }
 

@@ -3,7 +3,8 @@
  * If a step is short, threads that wait for each other cost more time than they save, and far more
  * if other programs use the same cores: a thread that is not running delays all others at each of
  * some hundred barriers. This is not known in advance, so both ways are tried and the faster is
- * kept; trying the other way again takes at most a hundredth of the time.
+ * kept; trying the other way again takes at most a hundredth of the time. What a trial has shown
+ * is forgotten once steps have twice or half the work: barriers cost the same however much that is.
  *
  * Results have the same bits either way (base/parallel.h), so that clocks may decide. */
 #ifndef TL_BASE_PACE_H
@@ -19,6 +20,9 @@ typedef struct tl_pace {
   double trial_time; /* s, of the trial under way */
   double trial_cost; /* s for a unit of work, summed over the steps of it that count */
   int trial_steps;   /* so many */
+  int hopeless;      /* steps of it in a row that were hopelessly slow */
+  double work;       /* of a step, averaged over the last ones */
+  double known_work; /* that average at the end of the last trial; 0: there was none */
   int steps;         /* of the way in use since it was chosen, up to a few */
   bool is_trial;     /* one is under way */
   bool is_alone;     /* the way in use, trials aside */
