@@ -41,7 +41,10 @@ void tl_local_end_tentative(tl_local *local, uint32_t at) {
 
 void tl_local_drop(tl_local *local, uint32_t at) {
   const tl_cluster *cluster = &local->clusters.data[at];
-  local->counts.rollbacks += !cluster->is_new;
+  if (!cluster->is_new) {
+    local->counts.rollbacks++;
+    local->counts.dropped[tl_step_length_class(cluster->dt, local->crowd->dt)]++;
+  }
   tl_local_end_tentative(local, at);
   local->free_clusters.data[local->free_clusters.count++] = at;
 }
