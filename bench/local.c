@@ -202,7 +202,7 @@ static const setup setups[] = {
     {"meshes", "meshes that collide in pairs", 0, 0.5, 1, 0.05, fill_meshes, {20, 60, 200}},
     {"stacks", "stacks of five cubes", 9.81, 0.1, 0.5, 0.01, fill_stacks, {20, 80, 320}},
     {"staircase", "balls on stairs", 9.81, 0.5, 1, 0.02, fill_stairs, {4, 16, 64}},
-    {"hopper", "stones in a hopper", 9.81, 0.1, 0.6, 0.01, fill_hopper, {8, 16, 32}},
+    {"hopper", "stones in a hopper", 9.81, 0.1, 1.2, 0.01, fill_hopper, {8, 16, 32}},
     {"dominoes", "rows of eight dominoes", 9.81, 0, 0.4, 0.01, fill_dominoes, {8, 24, 48}},
     {"tower", "rings of bricks, one cluster", 9.81, 0, 0.1, 0.01, fill_tower, {32, 64, 96}},
 };

@@ -63,7 +63,15 @@ void tl_contacts_release(tl_contacts *contacts) {
 #undef RELEASE
 }
 
+static bool is_plain(const tl_contacts *contacts) {
+#define NONE_OF(name, type, FIELDS) &&contacts->name.count == 0
+  return true TL_CONTACT_RECORDS(NONE_OF);
+#undef NONE_OF
+}
+
 talus_status tl_contacts_append(tl_contacts *to, const tl_contacts *from, size_t i) {
+  if (is_plain(from))
+    return tl_array_push(to, from->data[i]);
   for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
     const tl_record *record = &tl_contact_records[r];
     const tl_any_array all = tl_contacts_array(from, record);

@@ -48,6 +48,10 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
  * crowd->dt to where it came. */
 talus_status tl_step_adaptive(const tl_backend *backend, tl_crowd *crowd, tl_step_report *report);
 
+/* The same of bodies that cannot meet anybody: the interval is not shortened. */
+talus_status tl_step_alone(const tl_backend *backend, const tl_crowd *crowd,
+                           tl_step_report *report);
+
 /* A place within the domain, on the axes that are periodic. */
 talus_dvec3 tl_step_wrap(const talus_domain_def *domain, talus_dvec3 x);
 

@@ -257,7 +257,13 @@ static talus_status step_one(const tl_local *local, tl_cluster *cluster, tl_gath
   TL_TRY(tl_arena_reset(&crew->arena));
   TL_TRY(gather(local, cluster, crew, par));
   tl_crowd crowd = crowd_of(crew, cluster);
-  TL_TRY(tl_step_adaptive(local->backend, &crowd, &cluster->report));
+  /* Without candidates the step is the same, but for looking for them. */
+  const bool is_alone = crew->count == 1 && !crowd.joints && crew->model.substeps <= 1;
+  talus_status status =
+      is_alone ? tl_step_alone(local->backend, &crowd, &cluster->report) : TALUS_ERROR_DIVERGED;
+  if (status == TALUS_ERROR_DIVERGED) /* in the second case it is shortened */
+    status = tl_step_adaptive(local->backend, &crowd, &cluster->report);
+  TL_TRY(status);
   cluster->t1 = crowd.t1, cluster->dt = crowd.dt;
   return scatter(local, cluster, crew, &crowd);
 }

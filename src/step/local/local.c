@@ -71,13 +71,16 @@ static talus_status begin_joints(tl_local *local) {
  * evenly over the step. So does what an impact gave, but to bodies that flew from there on: these
  * have it at once, and whoever comes back keeps it. */
 static void bind_contacts(tl_local *local, const tl_contacts *contacts, bool has_laws) {
+  uint32_t last[2] = {TL_NONE, TL_NONE}; /* points of a pair follow each other */
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *c = &contacts->data[i];
     const tl_local_body *a = &local->bodies.data[c->a], *b = &local->bodies.data[c->b];
     const bool is_even = has_laws && (!a->flies || !b->flies);
     const talus_vec3 given = is_even ? tl_contacts_impulse(contacts, i) : c->impulse;
-    if (!(tl_length2(given) > 0) || !a->is_movable || !b->is_movable)
+    if (!(tl_length2(given) > 0) || !a->is_movable || !b->is_movable ||
+        (c->a == last[0] && c->b == last[1]))
       continue;
+    last[0] = c->a, last[1] = c->b;
     for (uint32_t k = local->bodies.data[c->a].first; k != TL_NONE;) {
       tl_meeting *m = &local->meetings.data[k];
       if (tl_meeting_other(m, c->a) == c->b)

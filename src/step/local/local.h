@@ -235,7 +235,7 @@ talus_status tl_local_index_contacts(tl_local *local);
 /* Contacts among the rows of a cluster as its bodies' last steps left them, by row. */
 talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, tl_gathered *crew);
 /* What a step left becomes the cluster's. */
-talus_status tl_local_keep(const tl_local *local, const tl_gathered *crew, tl_cluster *cluster);
+talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster *cluster);
 /* All of them, in canonical order. */
 talus_status tl_local_collect(tl_local *local, tl_contacts *contacts);
 /* The movable body with whose steps a contact is remembered. */

@@ -114,9 +114,19 @@ static uint32_t row_of(const tl_cluster *cluster, uint32_t slot) {
   return lo < cluster->rows.count && cluster->rows.data[lo] == slot ? (uint32_t)lo : TL_NONE;
 }
 
+/* rows: of the pair in slots; points of a pair follow each other. */
+typedef struct known_pair {
+  tl_pair slots, rows;
+} known_pair;
+
 static talus_status recall_one(const tl_cluster *cluster, const tl_contacts *from, size_t i,
-                               tl_contacts *to) {
-  const uint32_t a = row_of(cluster, from->data[i].a), b = row_of(cluster, from->data[i].b);
+                               tl_contacts *to, known_pair *known) {
+  const tl_pair slots = {from->data[i].a, from->data[i].b};
+  if (slots.a != known->slots.a)
+    known->slots.a = slots.a, known->rows.a = row_of(cluster, slots.a);
+  if (slots.b != known->slots.b)
+    known->slots.b = slots.b, known->rows.b = row_of(cluster, slots.b);
+  const uint32_t a = known->rows.a, b = known->rows.b;
   if (a == TL_NONE || b == TL_NONE)
     return TALUS_OK;
   TL_TRY(tl_contacts_append(to, from, i));
@@ -129,6 +139,7 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
   const tl_contacts *all = local->crowd->contacts_before;
   tl_contacts *to = &crew->contacts_before;
   uint32_t last = TL_NONE;
+  known_pair known = {{TL_NONE, TL_NONE}, {TL_NONE, TL_NONE}};
   tl_contacts_clear(to);
   tl_contacts_clear(&crew->contacts_after);
   to->dt = tl_model_substep(local->crowd->model, local->crowd->dt);
@@ -136,7 +147,7 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
     const uint32_t slot = cluster->members.data[m], past = local->bodies.data[slot].past;
     if (past == TL_NONE) {
       for (size_t i = local->owners.data[slot]; i < local->owners.data[slot + 1]; ++i)
-        TL_TRY(recall_one(cluster, all, local->owned.data[i], to));
+        TL_TRY(recall_one(cluster, all, local->owned.data[i], to, &known));
       continue;
     }
     const tl_contacts *from = &local->clusters.data[past].contacts;
@@ -148,27 +159,23 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
     last = past;
     for (size_t i = 0; !was_there && i < from->count; ++i)
       if (local->bodies.data[tl_local_owner_of(local, &from->data[i])].past == past)
-        TL_TRY(recall_one(cluster, from, i, to));
+        TL_TRY(recall_one(cluster, from, i, to, &known));
   }
   return tl_local_sort(to, NULL);
 }
 
-talus_status tl_local_keep(const tl_local *local, const tl_gathered *crew, tl_cluster *cluster) {
+/* The sets change places: the crew has no more use for what it found. */
+talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster *cluster) {
   const tl_model *model = local->crowd->model;
-  const tl_contacts *from = &crew->contacts_after;
-  tl_contacts *to = &cluster->contacts;
+  tl_contacts *set = &cluster->contacts;
   const talus_real ratio = tl_step_ratio(cluster->dt, local->crowd->dt);
-  tl_contacts_clear(to);
-  for (size_t i = 0; i < from->count; ++i) {
-    TL_TRY(tl_contacts_append(to, from, i));
-    to->data[i].a = cluster->rows.data[from->data[i].a];
-    to->data[i].b = cluster->rows.data[from->data[i].b];
+  tl_contacts_swap(set, &crew->contacts_after);
+  for (size_t i = 0; i < set->count; ++i) {
+    set->data[i].a = cluster->rows.data[set->data[i].a];
+    set->data[i].b = cluster->rows.data[set->data[i].b];
     if (ratio != 1)
-      tl_local_scale_impulses(to, i, ratio);
+      tl_local_scale_impulses(set, i, ratio);
   }
-  TL_TRY(tl_array_resize(&to->hits, from->hits.count));
-  if (from->hits.count > 0)
-    memcpy(to->hits.data, from->hits.data, from->hits.count * sizeof *from->hits.data);
   TL_TRY(tl_array_resize(&cluster->joints, crew->joints.all.count));
   for (size_t i = 0; i < crew->joints.all.count; ++i) {
     tl_local_joint *joint = &cluster->joints.data[i];
@@ -182,10 +189,28 @@ talus_status tl_local_keep(const tl_local *local, const tl_gathered *crew, tl_cl
   return TALUS_OK;
 }
 
+/* The only step that is anybody's last has all contacts. */
+static bool collect_one(tl_local *local, tl_contacts *contacts) {
+  tl_cluster *only = NULL;
+  for (size_t k = 0; k < local->clusters.count; ++k) {
+    tl_cluster *cluster = &local->clusters.data[k];
+    if (cluster->refers > 0 && only)
+      return false;
+    only = cluster->refers > 0 ? cluster : only;
+  }
+  if (!only)
+    return false;
+  const tl_contacts before = *contacts;
+  tl_contacts_swap(&only->contacts, contacts);
+  contacts->dt = before.dt, contacts->recent = before.recent, contacts->steps = before.steps;
+  return true;
+}
+
 talus_status tl_local_collect(tl_local *local, tl_contacts *contacts) {
   tl_contacts_clear(contacts);
   contacts->dt = tl_model_substep(local->crowd->model, local->crowd->dt);
-  for (size_t k = 0; k < local->clusters.count; ++k) {
+  const bool is_one = collect_one(local, contacts);
+  for (size_t k = 0; k < local->clusters.count && !is_one; ++k) {
     const tl_cluster *cluster = &local->clusters.data[k];
     if (cluster->refers == 0)
       continue;
