@@ -321,7 +321,7 @@ static void set_range(const view_finder *s, render_view *view) {
   }
   view->range[0] = options->has_range ? options->range[0] : low;
   view->range[1] = options->has_range ? options->range[1] : high;
-  view->is_cut = s->most > view->range[1] * (1 + 1e-4);
+  view->is_cut = s->most > view->range[1] + 1e-4 * fabs(view->range[1]);
 }
 
 static int finish(view_finder *s, render_view *view) {
