@@ -319,7 +319,11 @@ static double bits_of_column(talus_step_kind step) {
 }
 
 TEST(a_settled_column_with_one_length_of_steps_has_the_bits_of_fixed_steps) {
-  CHECK(bits_of_column(TALUS_STEP_LOCAL) == bits_of_column(TALUS_STEP_FIXED));
+  const double local = bits_of_column(TALUS_STEP_LOCAL), fixed = bits_of_column(TALUS_STEP_FIXED);
+  if (TALUS_SINGLE) /* positions less half a halo are not the same floats */
+    CHECK_NEAR(local, fixed, 1e-4);
+  else
+    CHECK(local == fixed);
 }
 
 /* A chain that hangs from the ground, and a ball that flies by. */
