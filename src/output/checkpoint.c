@@ -367,7 +367,7 @@ TABLE(tl_spring, springs);
 const tl_table *const tl_tables_of_contacts[TL_CONTACT_RECORD_COUNT] = {
     &tl_table_contacts, TL_CONTACT_RECORDS(LAZY_TABLE)};
 
-/* Infinities mean "no limit": tl_joint_check looks at the numbers. */
+/* Infinities mean "no limit"; tl_joint_check checks the numbers. */
 static const tl_column joints_columns[] = {
     TEXT(tl_joint, name, name),
     U64(tl_joint, uid, uid),
@@ -403,7 +403,7 @@ static const tl_column joints_columns[] = {
 };
 TABLE(tl_joint, joints);
 
-/* The definition is checked as a whole, as if it were added anew. */
+/* The whole definition is checked as if the joint were added anew. */
 static const tl_column emitters_columns[] = {
     TEXT(tl_emitter, name, def.name),
     U32(tl_emitter, body_kind, def.body.kind),

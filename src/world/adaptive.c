@@ -47,8 +47,8 @@ talus_status tl_world_check_start(talus_world *world, const tl_crowd *crowd) {
                  tl_world_describe(world, found.nearest.b), -found.least, found.short_count);
 }
 
-/* To the next time of the grid, unless that is too far; and then so that what is left is no crumb.
- */
+/* The step ends at the next time of the grid if it is near enough. Otherwise it leaves enough for
+ * another step of useful length. */
 void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt) {
   const double end = (double)(world->steps + 1) * world->model.dt, left = end - world->time;
   double h = world->adaptive.longest;

@@ -109,7 +109,8 @@ struct talus_world {
   tl_joints joints;
   TL_ARRAY(tl_course) courses; /* in the order in which they were set */
   TL_ARRAY(double) course_values;
-  tl_residency where; /* rows of bodies, contacts and joints are: whoever touches them asks */
+  tl_residency
+      where; /* where the rows of bodies, contacts and joints are: code that uses them asks this */
   tl_penalty penalty;
   tl_local local; /* its counts are saved */
   tl_flow flow;
@@ -152,7 +153,7 @@ struct talus_world {
   talus_log_fn *log;
   void *log_context;
   bool is_telling;    /* the log callback is being called */
-  bool is_rearranged; /* bodies were put somewhere since tl_world_check_crowding */
+  bool is_rearranged; /* bodies were added or moved since tl_world_check_crowding */
 
   tl_pace pace;  /* all threads or one; not saved: it changes time, never bits */
   bool has_pace; /* TALUS_PACE is not off */
