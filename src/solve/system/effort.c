@@ -13,17 +13,18 @@
 
 #include <limits.h>
 
-#define LOOSE       5e-3 /* of a small speed: the automatic tolerance */
-#define TIGHT       0.01 /* of that: of islands of few rows, for which the usual sweeps mostly do */
-#define STEADY      0.05 /* of that: with substeps, whose stacks would rock by what is left */
-#define LOOK_EVERY  8    /* sweeps beyond the usual ones between two looks at the residual */
-#define FALLS       0.98 /* of the least residual so far: then it has fallen */
-#define STALE       6    /* looks without a fall, after which an island is given up */
-#define STALE_LINKS 30   /* likewise in small islands with joints, where it does not fall steadily \
-                          */
-#define MANY_TIMES 20    /* `iterations`, for islands of few rows */
-#define TWICE      2     /* for others */
-#define COLD       800   /* for the very first solve with substeps, at least */
+#define LOOSE      5e-3 /* of a small speed: the automatic tolerance */
+#define TIGHT      0.01 /* of that: of islands of few rows, for which the usual sweeps mostly do */
+#define STEADY     0.05 /* of that: with substeps, whose stacks would rock by what is left */
+#define LOOK_EVERY 8    /* sweeps beyond the usual ones between two looks at the residual */
+#define FALLS      0.98 /* of the least residual so far: then it has fallen */
+#define STALE      6    /* looks without a fall, after which an island is given up */
+#define STALE_LINKS                                                                                \
+  30                   /* likewise in small islands with joints, where it does not fall steadily   \
+                        */
+#define MANY_TIMES 20  /* `iterations`, for islands of few rows */
+#define TWICE      2   /* for others */
+#define COLD       800 /* for the very first solve with substeps, at least */
 
 static int most_of(const talus_solve_def *settings, bool are_few, bool is_cold) {
   if (settings->tolerance == 0)
