@@ -10,4 +10,4 @@
 const tl_ccp_visits tl_ccp_visits_avx512 = {
     warm_packs,   sweep_packs,   residual_packs, tally_residuals, tally_work,
     tally_biases, tally_numbers, aim_packs,      lift_packs,      lift_residual,
-    pull_back,    move_on,       step_packs,     finish_packs};
+    pull_back,    move_on,       step_packs,     finish_packs,    fill_packs};
