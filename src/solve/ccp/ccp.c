@@ -107,6 +107,37 @@ struct tl_solve_plan {
   tl_ccp job;
 };
 
+/* Bodies that contacts of a part can move. seen: by solver body, 0 between parts. */
+static talus_status list_moved(const tl_system *system, tl_ccp_part *part, uint8_t *seen) {
+  const tl_contact *data = system->contacts->data;
+  TL_TAKE(system->crowd->arena, 2 * part->rows.count, &part->moved);
+  for (size_t row = 0; row < part->rows.count; ++row) {
+    const tl_contact *c = &data[part->rows.contact[row]];
+    if (c > data && c[-1].a == c->a && c[-1].b == c->b)
+      continue;
+    const uint32_t slots[2] = {c->a, c->b};
+    for (int k = 0; k < 2; ++k) {
+      const uint32_t body = tl_system_body(system, slots[k]);
+      if (seen[body] || !tl_system_takes_part(system, slots[k]))
+        continue;
+      seen[body] = 1;
+      part->moved[part->moved_count++] = body;
+    }
+  }
+  for (size_t i = 0; i < part->moved_count; ++i)
+    seen[part->moved[i]] = 0;
+  return TALUS_OK;
+}
+
+static talus_status list_all_moved(const tl_system *system, tl_ccp *job) {
+  uint8_t *seen;
+  TL_TAKE(system->crowd->arena, system->crowd->count + 1, &seen);
+  memset(seen, 0, system->crowd->count + 1);
+  for (size_t i = 0; i < job->part_count; ++i)
+    TL_TRY(list_moved(system, &job->parts[i], seen));
+  return TALUS_OK;
+}
+
 talus_status tl_ccp_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
                               const struct tl_solve_plan **plan) {
   struct tl_solve_plan *made;
@@ -118,6 +149,7 @@ talus_status tl_ccp_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
   TL_TRY(tl_system_order(&system));
   *made = (struct tl_solve_plan){.job.system = &system};
   TL_TRY(tl_ccp_plan_parts(&made->job, NULL, NULL, 0));
+  TL_TRY(list_all_moved(&system, &made->job));
   made->rank = system.rank;
   made->index_of = system.index_of;
   made->tiles = system.tiles;

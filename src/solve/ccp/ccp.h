@@ -38,6 +38,8 @@ typedef struct tl_ccp_part {
   double *block_sum, *block_max;
   uint8_t *seen;                    /* by solver body, for tl_ccp_take_momentum */
   struct tl_ccp_momentum *momentum; /* NULL: none */
+  uint32_t *moved; /* solver bodies that contacts of the part can move, where a plan lists them; */
+  size_t moved_count;
   size_t link_at;  /* gradient methods: entry of a field at which impulses of links begin */
   bool correcting; /* positions, not velocities: no aiming of links, no report */
   bool lifting;    /* correcting, by lengths along the normals (lift.c) */

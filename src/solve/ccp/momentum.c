@@ -137,6 +137,19 @@ static void list_body(const tl_ccp_part *part, struct tl_ccp_momentum *m, uint32
   m->body[m->bodies++] = body;
 }
 
+static talus_status list_bodies(const tl_ccp_part *part, struct tl_ccp_momentum *m) {
+  TL_TAKE(part->system->crowd->arena, 2 * part->rows.count, &m->body);
+  m->bodies = 0;
+  for (size_t k = 0; k < part->rows.pack_count; ++k)
+    for (uint32_t i = 0; i < W; ++i) {
+      list_body(part, m, part->rows.packs[k].a[i]);
+      list_body(part, m, part->rows.packs[k].b[i]);
+    }
+  for (size_t i = 0; i < m->bodies; ++i) /* correction lists them once more */
+    part->seen[m->body[i]] = 0;
+  return TALUS_OK;
+}
+
 talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
   tl_arena *arena = part->system->crowd->arena;
   struct tl_ccp_momentum *m;
@@ -158,15 +171,10 @@ talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
   } else {
     TL_TAKE(arena, part->rows.pack_count, &m->last_impulse);
   }
-  TL_TAKE(arena, 2 * part->rows.count, &m->body);
-  m->bodies = 0;
-  for (size_t k = 0; k < part->rows.pack_count; ++k)
-    for (uint32_t i = 0; i < W; ++i) {
-      list_body(part, m, part->rows.packs[k].a[i]);
-      list_body(part, m, part->rows.packs[k].b[i]);
-    }
-  for (size_t i = 0; i < m->bodies; ++i) /* correction lists them once more */
-    part->seen[m->body[i]] = 0;
+  m->body = part->moved;
+  m->bodies = part->moved_count;
+  if (!part->moved)
+    TL_TRY(list_bodies(part, m));
   TL_TAKE(arena, m->bodies, &m->last);
   TL_TAKE(arena, part->block_count, &m->pulls);
   part->momentum = m;

@@ -143,23 +143,45 @@ INLINE lanes warm_radial(const tl_ccp_rows *rows, size_t k, size_t o, talus_real
                     load(pack->bias + o));
 }
 
+/* Bodies of a pack. */
+typedef struct bodies_of_pack {
+  body_lanes a[TL_CCP_LANES / W], b[TL_CCP_LANES / W];
+} bodies_of_pack;
+
+INLINE void load_bodies_of(const tl_ccp_rows *rows, size_t k, bodies_of_pack *of) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  for (size_t o = 0; o < TL_CCP_LANES; o += W) {
+    of->a[o / W] = load_bodies(rows->bodies, pack->a + o);
+    of->b[o / W] = load_bodies(rows->bodies, pack->b + o);
+  }
+}
+
 /* tl_ccp_lane_velocity. */
-INLINE lanes_vec velocity_of(const tl_ccp_rows *rows, size_t k, size_t o) {
+INLINE lanes_vec velocity_of(const tl_ccp_rows *rows, size_t k, size_t o,
+                             const bodies_of_pack *of) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const tl_ccp_arms *arms = rows->arms ? &rows->arms[k] : NULL;
   const lanes_vec n = load_vec(&pack->normal, o);
-  const body_lanes a = load_bodies(rows->bodies, pack->a + o),
-                   b = load_bodies(rows->bodies, pack->b + o);
+  const body_lanes *a = &of->a[o / W], *b = &of->b[o / W];
   return tl_ccp_is_radial(rows)
-             ? radial_velocity(&a, &b, load(pack->reach_a + o), load(pack->reach_b + o), n)
-             : relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, o, n),
+             ? radial_velocity(a, b, load(pack->reach_a + o), load(pack->reach_b + o), n)
+             : relative_velocity(a, b, arm_of(arms ? &arms->a : NULL, pack->reach_a, o, n),
                                  arm_of(arms ? &arms->b : NULL, pack->reach_b, o, n));
 }
 
-INLINE lanes residual_pack(const tl_ccp_rows *rows, size_t k, size_t o) {
+/* The same of a pack by itself. */
+INLINE lanes_vec velocity_at(const tl_ccp_rows *rows, size_t k, size_t o) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  bodies_of_pack of = {0};
+  of.a[o / W] = load_bodies(rows->bodies, pack->a + o);
+  of.b[o / W] = load_bodies(rows->bodies, pack->b + o);
+  return velocity_of(rows, k, o, &of);
+}
+
+INLINE lanes residual_pack(const tl_ccp_rows *rows, size_t k, size_t o, const bodies_of_pack *of) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const lanes_vec n = load_vec(&pack->normal, o);
-  return lanes_residual(load_vec(&pack->impulse, o), velocity_of(rows, k, o), n,
+  return lanes_residual(load_vec(&pack->impulse, o), velocity_of(rows, k, o, of), n,
                         load(pack->bias + o), friction_of(rows, k, o), load(pack->en + o),
                         load(pack->et + o), rows->ncp > 0);
 }
@@ -368,7 +390,13 @@ static void tally_numbers(const double *numbers, size_t eights, tl_tally *sum) {
   }
 }
 
-INLINE pack_numbers residual_any(const tl_ccp_rows *rows, size_t k) {
+/* of: what the pack before had, if there is one from `begin` on; then this one's. */
+INLINE void follow_bodies(const tl_ccp_rows *rows, size_t begin, size_t k, bodies_of_pack *of) {
+  if (k == begin || !have_same_bodies(&rows->packs[k - 1], &rows->packs[k]))
+    load_bodies_of(rows, k, of);
+}
+
+INLINE pack_numbers residual_any(const tl_ccp_rows *rows, size_t k, const bodies_of_pack *of) {
   if (tl_ccp_rolls(rows, k)) {
     talus_real residual[TL_CCP_LANES];
     residual_rolls(rows, k, residual);
@@ -376,7 +404,7 @@ INLINE pack_numbers residual_any(const tl_ccp_rows *rows, size_t k) {
   }
   pack_numbers r;
   for (size_t o = 0; o < TL_CCP_LANES; o += W)
-    r.part[o / W] = residual_pack(rows, k, o);
+    r.part[o / W] = residual_pack(rows, k, o, of);
   return r;
 }
 
@@ -388,10 +416,12 @@ INLINE void find_largest(lanes x, double *most) {
 static double residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, double *most) {
   double sum = 0;
   lanes largest = {0};
+  bodies_of_pack of = {0};
   *most = 0;
   for (size_t k = begin; k < end; ++k) {
     prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
-    const pack_numbers r = residual_any(rows, k);
+    follow_bodies(rows, begin, k, &of);
+    const pack_numbers r = residual_any(rows, k, &of);
     double all = 0;
     for (int i = 0; i < PARTS; ++i) {
       all = add_each(all, r.part[i] * r.part[i]);
@@ -406,8 +436,10 @@ static double residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, 
 static void tally_residuals(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
                             double *most) {
   lanes largest = {0};
+  bodies_of_pack of = {0};
   for (size_t k = begin; k < end; ++k) {
-    const pack_numbers all = residual_any(rows, k);
+    follow_bodies(rows, begin, k, &of);
+    const pack_numbers all = residual_any(rows, k, &of);
     for (int i = 0; i < PARTS; ++i) {
       const lanes r = all.part[i];
       add_to_tally(sum, r * r);
@@ -428,13 +460,13 @@ INLINE lanes find_target(const tl_ccp_aim *aim, lanes gap) {
 }
 
 INLINE void aim_pack(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t k, size_t o,
-                     uint8_t *deep) {
+                     const bodies_of_pack *of, uint8_t *deep) {
   const talus_real h = aim->h;
   const lanes zero = {0};
   const lanes_vec none = {zero, zero, zero};
   tl_ccp_pack *pack = &rows->packs[k];
   const uint32_t first = rows->pack_row[k], count = rows->pack_row[k + 1] - first;
-  const lanes_vec u = velocity_of(rows, k, o);
+  const lanes_vec u = velocity_of(rows, k, o, of);
   const lanes gap = load(&rows->gaps[k * TL_CCP_LANES + o]);
   const lanes ahead = gap + h * lanes_dot(u, load_vec(&pack->normal, o));
   const lanes target = find_target(aim, lanes_select(gap > ahead, gap, ahead));
@@ -449,10 +481,12 @@ INLINE void aim_pack(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t k, s
 
 static void aim_packs(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin, size_t end,
                       uint8_t *deep) {
+  bodies_of_pack of = {0};
   for (size_t k = begin; k < end; ++k) {
     prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+    follow_bodies(rows, begin, k, &of);
     for (size_t o = 0; o < TL_CCP_LANES; o += W)
-      aim_pack(rows, aim, k, o, deep);
+      aim_pack(rows, aim, k, o, &of, deep);
   }
 }
 
