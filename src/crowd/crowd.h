@@ -32,6 +32,9 @@ typedef struct tl_crowd {
   bool sleeps;      /* who is slow may fall asleep, and wake: in the world's own crowd alone */
   tl_arena *arena;  /* scratch */
 
+  /* Of contacts that several solves have, as those of substeps (solve/solve.h); NULL: none. */
+  const struct tl_solve_plan *plan;
+
   /* Memory: caches that change time, never bits; all may be NULL. */
   struct tl_broad_cache *broad_cache; /* candidates that are kept from step to step */
   struct tl_kept_axes *kept_axes;     /* of pairs that missed (narrow/kept.h) */
