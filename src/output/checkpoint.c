@@ -481,6 +481,7 @@ static const tl_column probes_columns[] = {
     LATE_DOUBLE(tl_probe, rotation, rotation, 8),
     LATE_DOUBLE(tl_probe, sizes, sizes, 8),
     LATE_U32(tl_probe, size_count, size_count, 8),
+    LATE_DOUBLE(tl_probe, every, every, 12),
 };
 TABLE(tl_probe, probes);
 

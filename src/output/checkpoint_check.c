@@ -246,7 +246,8 @@ static talus_status check_flow(const talus_world *world) {
                                  .region = probe->region,
                                  .record = probe->record,
                                  .sizes = probe->sizes,
-                                 .size_count = probe->size_count};
+                                 .size_count = probe->size_count,
+                                 .every = probe->every};
     TL_TRY(tl_probe_check(&def, "probe"));
     if (probe->on_body && (probe->uid == 0 || probe->uid >= world->next_uid))
       WRONG("probe %zu: there was never a body %" PRIu64, i, probe->uid);

@@ -207,8 +207,11 @@ static talus_status advance(tl_run *run, run_pace *pace) {
     TL_TRY(note_fastest(run));
     TL_TRY(tl_run_sinks_add(run));
     TL_TRY(tl_run_probes_add(run, false));
-    TL_TRY(tl_run_zones_add(run, false));
-    TL_TRY(tl_run_fields_add(run, false));
+    const bool is_on_grid = talus_world_steps(run->world) > step;
+    if (is_on_grid) { /* not at the time of a probe between two steps */
+      TL_TRY(tl_run_zones_add(run, false));
+      TL_TRY(tl_run_fields_add(run, false));
+    }
     if (status != TALUS_OK)
       return end_strictly(run, run->world->offence);
   }
@@ -367,6 +370,7 @@ static talus_status prepare(tl_run *run) {
   TL_TRY(resumes ? go_on(run) : start_anew(run));
   run->world->strict = run->scene->strict; /* it may change when a run goes on */
   run->world->interrupt = run->def->interrupt;
+  run->world->adaptive.stops = true;
   run->saved_at = tl_clock();
   tl_run_log_add(&run->log, TL_LOG_INFO, "talus %s (%s), %d thread%s: %s", talus_version(),
                  talus_features(), run->world->model.par.threads,

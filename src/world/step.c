@@ -479,7 +479,8 @@ talus_status talus_world_step(talus_world *world, uint64_t n) {
     const uint64_t steps = world->steps;
     do /* adaptive steps are parts of one */
       status = tl_cancel_look(&world->cancel) ? tell_interrupted(world) : step_once(world);
-    while (status == TALUS_OK && world->steps == steps);
+    while (status == TALUS_OK && world->steps == steps &&
+           !(world->adaptive.stops && tl_world_is_at_probe(world)));
   }
   TL_TRY(status);
   return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */

@@ -70,8 +70,9 @@ typedef struct tl_unfinished_step {
   bool was_pushed; /* before they were */
 } tl_unfinished_step;
 
-/* Of adaptive steps (world/adaptive.c); saved. */
+/* Of adaptive steps (world/adaptive.c); saved, but for `stops`. */
 typedef struct tl_adaptive {
+  bool stops;          /* talus_world_step returns where an interval of a probe ends, too */
   double longest;      /* s: the next step is no longer; 0: as long as it likes */
   double least;        /* s: the shortest since a line of history.csv; 0: none */
   uint64_t swept, cut; /* pairs and steps: sums over all steps */
@@ -297,9 +298,6 @@ talus_status tl_world_watch(talus_world *world);
 bool tl_world_has_acting_zones(const talus_world *world);
 #define TL_ZONES_AND_SLEEP                                                                         \
   "a zone that pushes or reflects does not go with sleep, which it would disturb"
-/* A flight is known from its end, which such a zone has changed before averages look. */
-#define TL_ZONES_AND_FLIGHTS                                                                       \
-  "an average by flights does not go with a zone that pushes or reflects, which bends them"
 /* Whether the zone goes with the world that it is in. */
 talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def *def);
 
@@ -321,6 +319,9 @@ talus_status tl_adaptive_check(const talus_world_def *def);
 talus_status tl_implicit_check(const talus_world_def *def);
 talus_status tl_world_check_start(talus_world *world, const tl_crowd *crowd);
 void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt);
+/* Whether the last step ended an interval of a probe; of one, whether one ended after `since`. */
+bool tl_world_is_at_probe(const talus_world *world);
+bool tl_world_probe_is_due(const talus_world *world, size_t probe, double since);
 void tl_world_note_adaptive(talus_world *world, const tl_crowd *crowd, double planned);
 /* Who cut the last step, if somebody did: 0 where nobody is to blame. */
 void tl_world_note_cut(talus_world *world);
