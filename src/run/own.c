@@ -35,6 +35,7 @@ static const own_name own_files[] = {
     {"scene.yaml", TL_SCENE_HEAD},
     {"history.csv", "time,steps,bodies,"},
     {"joints.csv", "time,joint,"},
+    {"steps.csv", "length,steps,"},
     {"shapes.hdf", HDF5_HEAD},
 };
 #define OWN_FILES (sizeof own_files / sizeof *own_files)

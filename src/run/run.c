@@ -163,11 +163,13 @@ static talus_status finish(tl_run *run) {
   if (!has_frame_here(run))
     TL_TRY(write_output(run));
   TL_TRY(sync_lines(run));
+  TL_TRY(tl_run_steps_write(run));
   return tl_run_series_finish(run);
 }
 
 static talus_status stop(tl_run *run) {
   TL_TRY(save(run));
+  TL_TRY(tl_run_steps_write(run));
   TL_TRY(tl_run_fields_list(run));
   TL_TRY(tl_run_series_finish(run));
   return tl_fail(TALUS_INTERRUPTED, "stopped on request at t = %g s; the state is saved",

@@ -266,6 +266,8 @@ void tl_run_series_close(tl_run *run);
 
 talus_status tl_run_history_open(tl_run *run, uint64_t lines);
 talus_status tl_run_history_add(tl_run *run);
+/* How many steps had which length, where steps differ in it: at an end (steps.c). */
+talus_status tl_run_steps_write(tl_run *run);
 /* After each step. */
 talus_status tl_run_history_note(tl_run *run);
 

@@ -156,6 +156,10 @@ void tl_world_note_adaptive(talus_world *world, const tl_crowd *crowd, double pl
   const double next = GROWTH * crowd->dt;
   a->least = a->least > 0 ? fmin(a->least, crowd->dt) : crowd->dt;
   a->swept += world->last.swept;
+  const int length = tl_step_length_class(crowd->dt, world->model.dt);
+  a->steps[length]++;
+  for (size_t i = 0; i < crowd->count; ++i)
+    a->body_steps[length] += !tl_body_is_static(crowd->model, i);
   a->longest = world->last.is_cut || !(a->longest > planned) ? next : fmax(next, a->longest);
   tl_world_note_cut(world);
 }

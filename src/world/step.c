@@ -227,22 +227,23 @@ static talus_status need_to_settle(const talus_world *world) {
 /* Averages, which alone can lack memory, before they change; probes, tables, joints. */
 static talus_status settle(talus_world *world) {
   const tl_model *model = &world->model;
-  const bool is_local = model->step == TALUS_STEP_LOCAL;
-  tl_state begin = world->state;
-  if (is_local)
-    TL_TRY(tl_world_find_begins(world, &begin.position));
+  const tl_local *local = &world->local;
+  const bool is_local = model->step == TALUS_STEP_LOCAL && local->wants_given;
+  const tl_contacts *contacts = is_local ? &local->given : &world->contacts;
   tl_crowd crowd = {.model = model,
                     .count = model->bodies,
                     .t0 = world->unfinished.t0,
                     .t1 = world->time,
                     .dt = world->unfinished.dt,
-                    .in = is_local ? &begin : &world->state,
+                    .in = &world->state,
                     .out = &world->state,
+                    .centres = is_local ? local->given_centres.data : NULL,
+                    .pulls = is_local ? local->pulls.data : NULL,
                     .arena = &world->arena,
                     .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,
                     .joints = world->joints.all.count > 0 ? &world->joints : NULL};
-  TL_TRY(tl_flow_average(&world->flow, &crowd, &world->contacts));
-  tl_flow_probe(&world->flow, &crowd, &world->contacts);
+  TL_TRY(tl_flow_average(&world->flow, &crowd, contacts));
+  tl_flow_probe(&world->flow, &crowd, contacts);
   tl_world_tell_tables(world, crowd.t0, crowd.t1);
   tl_world_tell_joints(world);
   world->joint_work +=
@@ -408,6 +409,7 @@ static talus_status step_once(talus_world *world) {
   if (is_adaptive)
     tl_world_plan_adaptive(world, &crowd.t1, &crowd.dt);
   world->local.records = world->watch != NULL;
+  world->local.wants_given = world->flow.probes.count + world->flow.averages.count > 0;
   if (tl_step_is_free(model) && world->time == 0)
     TL_TRY(tl_world_check_start(world, &crowd));
   const double planned = crowd.dt;

@@ -77,6 +77,8 @@ typedef struct tl_adaptive {
   double least;        /* s: the shortest since a line of history.csv; 0: none */
   uint64_t swept, cut; /* pairs and steps: sums over all steps */
   uint64_t cut_by[2];  /* uids of the last pair that cut one short; 0: none */
+  uint64_t steps[TL_LENGTHS], body_steps[TL_LENGTHS]; /* by length: sums; body_steps: of all that
+                                                         may move */
 } tl_adaptive;
 
 /* Looks at a step that has been computed and does not count yet: crowd->in and crowd->out are its
@@ -329,8 +331,6 @@ void tl_world_note_cut(talus_world *world);
 talus_status tl_local_check(const talus_world_def *def);
 talus_status tl_world_reserve_pace(talus_world *world);
 void tl_world_note_local(talus_world *world);
-/* Where bodies began their last steps, in the arena, for what looks at the contacts of these. */
-talus_status tl_world_find_begins(talus_world *world, talus_dvec3 **position);
 /* Numbers of a row; whether the rows of a course make sense (`what` is whose it is). */
 size_t tl_course_columns(uint32_t kind);
 talus_status tl_course_check(uint32_t kind, const double *rows, size_t count, const char *what);
