@@ -158,6 +158,17 @@ talus_real tl_body_curvature(const tl_model *model, size_t slot);
 /* 1/(1/Ra + 1/Rb); 0 where both are flat. */
 talus_real tl_model_reduced_radius(const tl_model *model, size_t a, size_t b);
 
+/* Springs: gaps over which a point that comes near begins to have its share of the force of a pair
+ * (solve/penalty/share.c), m. 0 for what is not moved, and for what touches by one point in each
+ * direction. */
+static inline talus_real tl_model_band(const tl_model *model, size_t slot) {
+  const tl_shape *shape = tl_body_shape(model, slot);
+  if (tl_body_is_static(model, slot) || !shape->bounded || shape->kind == TALUS_SPHERE ||
+      shape->kind == TALUS_ELLIPSOID || shape->kind == TALUS_SUPERELLIPSOID)
+    return 0;
+  return TL_R(0.02) * shape->radius * model->property.scale[slot];
+}
+
 /* Most torque against rolling over the normal force, m: a length, and a coefficient times the
  * reduced radius (Ai, Chen, Rotter and Ooi 2011). */
 static inline talus_real tl_law_rolling(const tl_model *model, const tl_pair_law *law, size_t a,

@@ -191,7 +191,15 @@ static void note_convergence(talus_world *world, double time) {
   world->energy_corrections += (uint64_t)solve->corrected;
   if (solve->unconverged == 0)
     return;
-  if (world->unconverged++ == 0 || (world->strict & TALUS_STRICT_UNCONVERGED))
+  const bool is_first = world->unconverged++ == 0 || (world->strict & TALUS_STRICT_UNCONVERGED);
+  if (is_first && world->model.step == TALUS_STEP_IMPLICIT)
+    tl_world_offend(world, TALUS_STRICT_UNCONVERGED,
+                    "step: the implicit step to t = %g s did not converge within %d iterations at "
+                    "%s and was taken in %d parts; a shorter step, a larger step.tolerance or more "
+                    "step.iterations would do (told once; the summary counts such steps)",
+                    time, world->model.implicit.iterations,
+                    tl_world_describe(world, solve->worst), solve->unconverged + 1);
+  else if (is_first)
     tl_world_offend(world, TALUS_STRICT_UNCONVERGED,
                     "solve: not converged at t = %g s: %d sweeps left an RMS residual of %.3g m/s "
                     "around %s; a smaller step or more solve.iterations would help (told once; the "

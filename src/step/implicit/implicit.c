@@ -278,7 +278,8 @@ static talus_status iterate(tl_implicit *job) {
                                               : tl_implicit_picard(job, &count));
   job->report->solve.iterations = job->report->solve.inner = count;
   job->report->solve.force_change = job->worst;
-  return job->worst <= def->tolerance ? TALUS_OK : give_up(job, count);
+  job->is_stuck = !(job->worst <= def->tolerance);
+  return job->is_stuck ? give_up(job, count) : TALUS_OK;
 }
 
 static talus_status step_here(tl_implicit *job) {
@@ -302,21 +303,16 @@ static talus_status step_here(tl_implicit *job) {
   return TALUS_OK;
 }
 
-talus_status tl_step_implicit(const tl_backend *backend, const tl_crowd *crowd,
-                              tl_step_report *report) {
+talus_status tl_implicit_step(const tl_backend *backend, const tl_crowd *crowd,
+                              tl_step_report *report, bool *is_stuck) {
   tl_penalty *p = crowd->penalty;
   *report = (tl_step_report){.culprit = TL_NONE, .partner = TL_NONE};
-  if (crowd->joints)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");
-  if (crowd->where)
-    TL_TRY(tl_need(crowd->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE));
-  TL_TRY(tl_penalty_prepare(crowd));
   tl_implicit job = {.backend = backend, .crowd = crowd, .report = report, .at_end = *crowd};
   job.at_end.in = &job.guess;
   const double pressed = p->pressed, stored = p->stored;
   const talus_status status = step_here(&job);
   if (status != TALUS_OK) /* the next one starts as this one did */
     p->pressed = pressed, p->stored = stored;
+  *is_stuck = job.is_stuck;
   return status;
 }

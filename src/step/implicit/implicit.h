@@ -1,6 +1,7 @@
 /* Implicit steps: the forces of springs at the end of the step (docs/theory/implicit.md).
  *
- *   implicit.c   the order of it: guesses, looks, what counts in the end
+ *   halves.c     a step that does not converge is taken in two halves
+ *   implicit.c   the order of one: guesses, looks, what counts in the end
  *   look.c       from impulses to velocities, places, contacts and forces
  *   picard.c     the forces of one guess are the next (Noble, Algorithm 8)
  *   newton.c     semi-smooth Newton
@@ -60,7 +61,12 @@ typedef struct tl_implicit {
   int looks;
   uint8_t *careful; /* by slot, Newton: so many steps what slides is as stiff along as across */
   bool is_limited;  /* friction has the forces of penalty->limits */
+  bool is_stuck;    /* it did not converge */
 } tl_implicit;
+
+/* A step as it is; *is_stuck: it failed because it did not converge. */
+talus_status tl_implicit_step(const tl_backend *backend, const tl_crowd *crowd,
+                              tl_step_report *report, bool *is_stuck);
 
 /* Contacts whose impulses are a guess for those of this step: of the last step; where something was
  * changed by hand, of the state as it is; none in a first step. */
