@@ -362,8 +362,9 @@ typedef enum talus_ellipsoid_method {
 
 /* How the near triangles of a mesh are found. The contacts are the same, bit for bit. */
 typedef enum talus_tree_kind {
-  TALUS_TREE_BVH, /* a tree of boxes */
-  TALUS_TREE_FLAT /* every triangle: for comparison */
+  TALUS_TREE_BVH,      /* a tree of boxes */
+  TALUS_TREE_FLAT,     /* every triangle: for comparison */
+  TALUS_TREE_SURROGATE /* of two meshes, Noble's trees of surrogate triangles; else of boxes */
 } talus_tree_kind;
 
 /* How pairs become contacts. */

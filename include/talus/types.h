@@ -191,10 +191,13 @@ typedef enum talus_sides {
   TALUS_SIDES_BOTH
 } talus_sides;
 
-/* How distances of two triangles are decided. The contacts are the same, bit for bit. */
+/* How distances of two triangles are decided. The contacts are the same, bit for bit, but for
+ * `iterative`, which may miss some (docs/theory/surrogates.md says how many). */
 typedef enum talus_triangle_method {
   TALUS_TRIANGLE_COMPARISON, /* all 15 distances, over SIMD lanes; in float where that is enough */
-  TALUS_TRIANGLE_CERTIFIED   /* by proof: a guess and a bound that agree; else by comparison */
+  TALUS_TRIANGLE_CERTIFIED,  /* by proof: a guess and a bound that agree; else by comparison */
+  TALUS_TRIANGLE_ITERATIVE,  /* Noble's four Newton steps, whatever they come to */
+  TALUS_TRIANGLE_HYBRID      /* the same where a proof confirms them; else by comparison */
 } talus_triangle_method;
 
 /* What a contact of two meshes is. */

@@ -84,8 +84,8 @@ static talus_status check_def(const talus_detect_def *def) {
   if (!talus_ellipsoid_method_name(def->narrow.ellipsoid))
     return tl_fail(TALUS_ERROR_INVALID, "method %d for ellipsoids does not exist",
                    (int)def->narrow.ellipsoid);
-  if ((unsigned)def->narrow.tree > TALUS_TREE_FLAT ||
-      (unsigned)def->narrow.triangle > TALUS_TRIANGLE_CERTIFIED ||
+  if ((unsigned)def->narrow.tree > TALUS_TREE_SURROGATE ||
+      (unsigned)def->narrow.triangle > TALUS_TRIANGLE_HYBRID ||
       (unsigned)def->narrow.fusion > TALUS_FUSION_THESIS)
     return tl_fail(TALUS_ERROR_INVALID,
                    "narrow.tree, triangle and fusion are %d, %d and %d; expected a TALUS_TREE_..., "

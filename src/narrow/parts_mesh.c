@@ -278,7 +278,9 @@ static talus_status look(const tl_narrow_scope *scope, bool first, tl_parts_pair
                             .cancel = cancel,
                             .pairs = job.meshes,
                             .count = count,
-                            .certified = scope->model->narrow.triangle == TALUS_TRIANGLE_CERTIFIED};
+                            .method = scope->model->narrow.triangle,
+                            .surrogates = scope->model->narrow.tree == TALUS_TREE_SURROGATE,
+                            .counts = scope->crowd->counts};
   TL_TRY(tl_fronts_find(&fronts, &job.near));
   TL_TRY(make_pieces(&job, cut_pair, &job.pieces, &job.piece_count, &job.first));
   tl_deal(par, job.piece_count, search_pieces, &job);

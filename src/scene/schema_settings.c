@@ -278,12 +278,18 @@ const tl_map tl_schema_broad = {
 
 static const tl_words trees = {
     WORDS({"bvh", TALUS_TREE_BVH, "by a tree of boxes"},
-          {"flat", TALUS_TREE_FLAT, "by testing every triangle, for comparison"}),
-    LATER("surrogate")};
+          {"flat", TALUS_TREE_FLAT, "by testing every triangle, for comparison"},
+          {"surrogate", TALUS_TREE_SURROGATE,
+           "two meshes by trees of surrogate triangles (Noble), others by a tree of boxes"}),
+    NULL};
 
 static const tl_words triangle_methods = {
     WORDS({"comparison", TALUS_TRIANGLE_COMPARISON, "all distances of their features, in lanes"},
-          {"certified", TALUS_TRIANGLE_CERTIFIED, "by proof, and by comparison where it fails"}),
+          {"certified", TALUS_TRIANGLE_CERTIFIED, "by proof, and by comparison where it fails"},
+          {"iterative", TALUS_TRIANGLE_ITERATIVE,
+           "by four Newton steps (Noble), which may miss contacts"},
+          {"hybrid", TALUS_TRIANGLE_HYBRID,
+           "by the same steps where a proof confirms them, else by comparison"}),
     NULL};
 
 static const tl_words fusions = {
@@ -301,12 +307,12 @@ const tl_map tl_schema_narrow = {
                               .fallback = "newton", .example = "chm+opm", .help = "two ellipsoids"},
                              {KEY(OWNER, tree, WORD), .words = &trees, .flags = TL_KEY_OPTIONAL,
                               .example = "flat",
-                              .help = "how the near triangles of a mesh are found; both give the "
+                              .help = "how the near triangles of a mesh are found; all give the "
                                       "same contacts, bit for bit"},
                              {KEY(OWNER, triangle, WORD), .words = &triangle_methods,
                               .flags = TL_KEY_OPTIONAL, .example = "certified",
-                              .help = "how near two triangles are; both give the same contacts, "
-                                      "bit for bit"},
+                              .help = "how near two triangles are; all but `iterative` give the "
+                                      "same contacts, bit for bit"},
                              {KEY(OWNER, fusion, WORD), .words = &fusions, .flags = TL_KEY_OPTIONAL,
                               .example = "thesis", .help = "what a contact of two meshes is"},
                              {0}}};
