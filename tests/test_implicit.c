@@ -557,6 +557,139 @@ TEST(threads_and_restarts_change_no_bit) {
   }
 }
 
+/* ---- trees of surrogates --------------------------------------------------------------------- */
+
+/* A dented ball of radius 0.1 m, about, of 2 n (n - 1) triangles. */
+static talus_shape stone(talus_world *world, int n, double dent) {
+  double v[3 * 258];
+  uint32_t t[3 * 512];
+  size_t points = 0, at = 0;
+  CHECK(n <= 16);
+  for (int i = 1; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      const double u = PI * i / n, w = 2 * PI * j / n;
+      const double r = 0.1 * (1 + dent * sin(3 * w) * sin(2 * u));
+      const double x[3] = {r * sin(u) * cos(w), r * sin(u) * sin(w), r * cos(u)};
+      memcpy(&v[3 * points++], x, sizeof x);
+    }
+  const double poles[2][3] = {{0, 0, 0.1}, {0, 0, -0.1}};
+  memcpy(&v[3 * points], poles, sizeof poles);
+  const uint32_t top = (uint32_t)points, bottom = top + 1;
+  points += 2;
+  for (uint32_t j = 0; j < (uint32_t)n; ++j) {
+    const uint32_t k = (j + 1) % (uint32_t)n, last = (uint32_t)(n * (n - 2));
+    t[at++] = top, t[at++] = j, t[at++] = k;
+    t[at++] = bottom, t[at++] = last + k, t[at++] = last + j;
+    for (uint32_t i = 0; i + 2 < (uint32_t)n; ++i) {
+      const uint32_t row = i * (uint32_t)n, next = row + (uint32_t)n;
+      t[at++] = row + j, t[at++] = next + j, t[at++] = next + k;
+      t[at++] = row + j, t[at++] = next + k, t[at++] = row + k;
+    }
+  }
+  talus_shape_def def = talus_shape_def_default();
+  talus_shape s;
+  def.kind = TALUS_MESH, def.points = v, def.point_count = points;
+  def.triangles = t, def.triangle_count = at / 3;
+  CHECK_OK(talus_world_add_shape(world, &def, &s));
+  return s;
+}
+
+/* Stones that meet in pairs. */
+static talus_world *stones(const settings *s) {
+  talus_world *world = make(s);
+  const talus_material m = material(world, s);
+  const talus_shape of = stone(world, 8, 0.2);
+  for (int i = 0; i < 4; ++i) {
+    talus_body_def def = talus_body_def_default();
+    talus_body made;
+    def.shape = of, def.material = m, def.mass = 1;
+    def.position = (talus_dvec3){0.215 * (i % 2) - 0.005 * (i / 2), 0.02 * (i % 3), 0.3 * (i / 2)};
+    def.rotation = tl_quat_from_rotation_vector(tl_vec3(TL_R(0.7 * i), TL_R(0.2), TL_R(0.1 * i)));
+    def.velocity = (talus_vec3){TL_R(i % 2 ? -1 : 1), 0, TL_R(0.1)};
+    def.spin = (talus_vec3){0, TL_R(i), TL_R(2)};
+    CHECK_OK(talus_world_add_body(world, &def, &made));
+  }
+  return world;
+}
+
+/* Distances of triangles that a method looked at; iterations of all steps. */
+typedef struct run_of_stones {
+  talus_world *world;
+  uint64_t comparisons;
+  int inner;
+  double work; /* J that the step itself took */
+} run_of_stones;
+
+static run_of_stones run_stones(settings s, talus_implicit_method method, bool flat) {
+  run_of_stones r = {0};
+  s.method = method;
+  r.world = stones(&s);
+  if (flat)
+    r.world->model.narrow.tree = TALUS_TREE_FLAT;
+  for (int i = 0; i < 40; ++i) {
+    CHECK_OK(talus_world_step(r.world, 1));
+    r.inner += report_of(r.world).inner;
+  }
+  r.comparisons = r.world->counts.comparisons;
+  r.work = report_of(r.world).step_loss;
+  return r;
+}
+
+/* Noble's Corollary 3, and Lemma 5: with springs that have a reach surrogates push, too. */
+TEST(picard_finds_the_same_by_surrogates) {
+  for (int law = 0; law < 2; ++law) {
+    settings s = usual;
+    s.gravity = 0, s.dt = 5e-4, s.friction = 0.3, s.iterations = 1000, s.threads = 1;
+    s.tolerance = TALUS_SINGLE ? 1e-4 : 1e-10;
+    s.law = law ? TALUS_NOBLE : TALUS_LINEAR, s.reach = 4e-3, s.stiffness = law ? 400 : 2e5;
+    const run_of_stones flat = run_stones(s, TALUS_IMPLICIT_PICARD, true),
+                        picard = run_stones(s, TALUS_IMPLICIT_PICARD, false),
+                        tree = run_stones(s, TALUS_IMPLICIT_SURROGATE_PICARD, false),
+                        down = run_stones(s, TALUS_IMPLICIT_MULTIRES_PICARD, false);
+    CHECK(picard.work > 1e-3);
+    CHECK(talus_world_hash(flat.world) == talus_world_hash(picard.world));
+    CHECK(talus_world_hash(tree.world) == talus_world_hash(picard.world));
+    CHECK(tree.inner == picard.inner && flat.inner == picard.inner);
+    CHECK(down.inner >= picard.inner);
+    const double apart = farthest(down.world, picard.world);
+    CHECK_MSG(apart < (TALUS_SINGLE ? 1e-4 : 1e-9), "%g m", apart);
+    const uint64_t all = 2 * 112 * 112 * (uint64_t)picard.inner; /* of flat, at least */
+    printf("  of %g: surrogate %g, multires %g (printed %g); iterations %d, %d\n",
+           (double)all, (double)tree.comparisons, (double)down.comparisons,
+           (double)down.world->multires.product, picard.inner, down.inner);
+    CHECK(6 * tree.comparisons < all && 6 * down.comparisons < all);
+    CHECK(down.world->multires.product > down.comparisons);
+    talus_world_destroy(flat.world), talus_world_destroy(picard.world);
+    talus_world_destroy(tree.world), talus_world_destroy(down.world);
+  }
+}
+
+TEST(surrogates_change_no_bit_with_threads_and_restarts) {
+  for (int method = TALUS_IMPLICIT_SURROGATE_PICARD; method <= TALUS_IMPLICIT_MULTIRES_PICARD;
+       ++method) {
+    settings s = usual;
+    s.gravity = 0, s.dt = 5e-4, s.friction = 0.3, s.iterations = 1000, s.tolerance = 0.01;
+    s.law = TALUS_NOBLE, s.reach = 4e-3, s.stiffness = 400;
+    s.method = (talus_implicit_method)method, s.threads = 1;
+    talus_world *one = stones(&s);
+    s.threads = 4;
+    talus_world *other = stones(&s);
+    CHECK_OK(talus_world_step(one, 50));
+    CHECK_OK(talus_world_step(other, 25));
+#if TALUS_HAVE_HDF5
+    CHECK_OK(talus_world_save(other, "implicit_stones.hdf"));
+    talus_world_destroy(other);
+    CHECK_OK(talus_world_load("implicit_stones.hdf", &other));
+    remove("implicit_stones.hdf");
+#endif
+    CHECK_OK(talus_world_step(other, 25));
+    CHECK(talus_world_hash(one) == talus_world_hash(other));
+    CHECK(report_of(one).step_loss > 0);
+    talus_world_destroy(one);
+    talus_world_destroy(other);
+  }
+}
+
 /* ---- bad input ------------------------------------------------------------------------------- */
 
 TEST(bad_settings_are_refused) {

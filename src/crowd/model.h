@@ -107,6 +107,18 @@ static inline bool tl_model_is_implicit(const tl_model *model) {
   return model->step == TALUS_STEP_IMPLICIT && model->implicit.method != TALUS_IMPLICIT_EULER;
 }
 
+/* Whether the method of implicit steps asks for surrogate trees of meshes. */
+static inline bool tl_model_has_surrogates(const tl_model *model) {
+  return model->implicit.method == TALUS_IMPLICIT_SURROGATE_PICARD ||
+         model->implicit.method == TALUS_IMPLICIT_MULTIRES_PICARD;
+}
+
+/* Whether its steps go down one level of them with each look. */
+static inline bool tl_model_goes_down(const tl_model *model) {
+  return model->step == TALUS_STEP_IMPLICIT &&
+         model->implicit.method == TALUS_IMPLICIT_MULTIRES_PICARD;
+}
+
 /* Whether groups a and b were told not to collide. */
 bool tl_model_ignores(const tl_model *model, uint32_t group_a, uint32_t group_b);
 

@@ -401,6 +401,8 @@ static talus_status step_once(talus_world *world) {
                     .arena = &world->arena,
                     .broad_cache = &world->broad_cache,
                     .kept_axes = &world->kept_axes,
+                    .multires = tl_model_goes_down(model) ? &world->multires : NULL,
+                    .counts = &world->counts,
                     .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                     .joints_after = world->joints.after.data,
                     .widths = &world->widths,

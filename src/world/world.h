@@ -10,6 +10,8 @@
 #include "crowd/flights.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
+#include "narrow/counts.h"
+#include "narrow/multires.h"
 #include "step/local/local.h"
 #include "crowd/model.h"
 #include "crowd/residency.h"
@@ -125,6 +127,8 @@ struct talus_world {
   char offence[1024];          /* against it, in the step under way; "": none */
   tl_broad_cache broad_cache;  /* nothing depends on it but time */
   tl_kept_axes kept_axes;      /* nor on this */
+  tl_multires multires;        /* of one implicit step */
+  tl_narrow_counts counts;     /* of searches for near triangles; not saved */
   tl_widths widths;            /* of shapes; derived */
 
   /* What happened so far. */

@@ -16,6 +16,7 @@
 #ifndef TL_STEP_IMPLICIT_H
 #define TL_STEP_IMPLICIT_H
 
+#include "narrow/multires.h"
 #include "solve/penalty/penalty.h"
 #include "step/step.h"
 
@@ -73,6 +74,12 @@ talus_status tl_implicit_step(const tl_backend *backend, const tl_crowd *crowd,
 static inline const tl_contacts *tl_implicit_known(const tl_implicit *job) {
   const tl_contacts *last = job->crowd->contacts_before;
   return last->count > 0 ? job->at_end.contacts_before : last;
+}
+
+/* Whether the guess is right, with all that touches. */
+static inline bool tl_implicit_is_found(const tl_implicit *job) {
+  return job->worst <= job->crowd->model->implicit.tolerance &&
+         !(job->at_end.multires && job->at_end.multires->widened > 0);
 }
 
 /* Velocities, places, contacts and forces of job->impulse, and how far they are from it. */

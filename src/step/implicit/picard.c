@@ -39,7 +39,7 @@ talus_status tl_implicit_picard(tl_implicit *job, int *count) {
     job->mark = tl_arena_get_mark(job->crowd->arena);
   }
   TL_TRY(tl_implicit_look(job));
-  for (*count = 0; !(job->worst <= def->tolerance) && *count < def->iterations; ++*count) {
+  for (*count = 0; !tl_implicit_is_found(job) && *count < def->iterations; ++*count) {
     if (!(job->worst < INFINITY))
       return TALUS_OK;
     TL_GO_ON(job->crowd->cancel);
