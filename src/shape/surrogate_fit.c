@@ -23,7 +23,7 @@ double tl_surrogate_farthest(const tl_surrogate_set *set, const tl_triangle_corn
   return sqrt(most);
 }
 
-/* ---- quick (docs/sources.md, sec. D4): any triangle is valid, so a good one will do -------------
+/* ---- quick: any triangle is valid, so a good one will do ----------------------------------------
  */
 
 #define DIRECTIONS 48 /* whose extreme places stand for a large set */

@@ -142,9 +142,10 @@ struct talus_world {
   double damping_work, friction_work;          /* likewise, penalty */
   double step_loss;                            /* likewise: what implicit steps took */
   tl_adaptive adaptive;
-  uint64_t collisions, hasty;    /* elastic: sums over all steps */
-  double virial;                 /* J, likewise */
-  double zone_energy, zone_work; /* J: potential now; sum over all steps */
+  uint64_t collisions, hasty;      /* elastic: sums over all steps */
+  double virial;                   /* J, likewise */
+  uint64_t comparisons, fallbacks; /* of triangles (narrow/counts.h): sums over all steps */
+  double zone_energy, zone_work;   /* J: potential now; sum over all steps */
 
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   bool records_left;           /* what leaves is remembered, until somebody takes it; not saved */
