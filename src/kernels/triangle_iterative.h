@@ -40,6 +40,7 @@
 typedef struct TRI(guess) {
   TRI(vec) on_a, on_b;
   NUMBER square; /* of their distance: never less than that of the triangles */
+  NUMBER fell;   /* by how much half of it changed in the last step: J of (5.1) */
   NUMBER moved;  /* square of how far the last step moved either place: small where it settled */
   NUMBER gap;    /* square of what is between the shadows of both on the line through the places:
                     never more than `square`; 0 where shadows overlap */
@@ -96,7 +97,7 @@ TL_FN TRI(guess) TRI(iterate)(const TRI(vec) a[3], const TRI(vec) b[3], int step
   NUMBER s[2] = {third, third}, t[2] = {third, third};
   TRI(guess) g;
   g.on_a = TRI(place)(a[0], s, u, v), g.on_b = TRI(place)(b[0], t, w, x);
-  g.moved = ALL(0);
+  g.moved = ALL(0), g.fell = ALL(0), g.square = TRI(square_between)(g.on_a, g.on_b);
   for (int n = 0; n < steps; ++n) {
     const TRI(vec) d = TRI(minus)(g.on_a, g.on_b), p = g.on_a, q = g.on_b;
     s[0] = s[0] - damp * per_a[0] * TRI(dot)(d, u), s[1] = s[1] - damp * per_a[1] * TRI(dot)(d, v);
@@ -105,8 +106,10 @@ TL_FN TRI(guess) TRI(iterate)(const TRI(vec) a[3], const TRI(vec) b[3], int step
     TRI(put_back)(t, per_b);
     g.on_a = TRI(place)(a[0], s, u, v), g.on_b = TRI(place)(b[0], t, w, x);
     g.moved = TRI(most)(TRI(square_between)(g.on_a, p), TRI(square_between)(g.on_b, q));
+    const NUMBER square = TRI(square_between)(g.on_a, g.on_b);
+    g.fell = ALL(0.5) * TRI(most)(g.square - square, square - g.square);
+    g.square = square;
   }
-  g.square = TRI(square_between)(g.on_a, g.on_b);
   g.gap = TRI(shadow_gap)(a, b, TRI(minus)(g.on_b, g.on_a));
   return g;
 }
