@@ -630,7 +630,7 @@ static run_of_stones run_stones(settings s, talus_implicit_method method, bool f
     CHECK_OK(talus_world_step(r.world, 1));
     r.inner += report_of(r.world).inner;
   }
-  r.comparisons = r.world->counts.comparisons;
+  r.comparisons = report_of(r.world).comparisons;
   r.work = report_of(r.world).step_loss;
   return r;
 }

@@ -730,6 +730,10 @@ typedef struct talus_report {
    * step. A bounce on a linear spring returns (1 + x^2)^(-pi / (2 atan x)) of its speed, x being
    * this, beside what restitution takes. */
   double h_omega;
+  /* Meshes, sums since the world was made: distances of two triangles that the search for near ones
+   * took, surrogates among them (without a tree: all pairs of triangles of each look), and those
+   * that comparison decided after an approximate method (narrow.triangle). */
+  uint64_t comparisons, fallbacks;
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

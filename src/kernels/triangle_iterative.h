@@ -2,7 +2,8 @@
  * kernels/triangle_lanes.h, which must have been included for it (triangle.h says what is computed
  * and why; docs/theory/surrogates.md what it is worth).
  *
- * No include guard: it is included once for each NUMBER, beside triangle_lanes.h.
+ * No include guard: it is included once for each NUMBER, beside triangle_lanes.h; by itself it is
+ * the variant with a double. TRI_TINY: a square that is as good as 0.
  *
  * The places are p = a0 + s0 (a1 - a0) + s1 (a2 - a0) and q likewise; |p - q|^2 / 2 is minimised
  * over the four numbers by Newton steps with the diagonal of the Hessian, and after each the
@@ -12,8 +13,24 @@
  * long (D2); it starts at the centres, and the places are within the triangles in the end, so that
  * their distance is never too short (D3). */
 #ifndef NUMBER
-/* If an editor or the compile check opens this file alone: the variant with a double. */
+/* By itself: the variant with a double, once. */
+#ifndef TL_KERNELS_TRIANGLE_ITERATIVE_H
+#define TL_KERNELS_TRIANGLE_ITERATIVE_H
 #include "kernels/triangle.h"
+#define NUMBER             double
+#define TRUTH              int
+#define ALL(x)             ((double)(x))
+#define TRI_TINY           1e-300
+#define SELECT(test, a, b) ((test) ? (a) : (b))
+#define TRI(name)          tl_triangle_##name##_d
+#include "kernels/triangle_iterative.h"
+#undef NUMBER
+#undef TRUTH
+#undef ALL
+#undef TRI_TINY
+#undef SELECT
+#undef TRI
+#endif
 #else
 
 #define TL_ITERATIVE_STEPS 4
@@ -23,6 +40,7 @@
 typedef struct TRI(guess) {
   TRI(vec) on_a, on_b;
   NUMBER square; /* of their distance: never less than that of the triangles */
+  NUMBER fell;   /* by how much half of it changed in the last step: J of (5.1) */
   NUMBER moved;  /* square of how far the last step moved either place: small where it settled */
   NUMBER gap;    /* square of what is between the shadows of both on the line through the places:
                     never more than `square`; 0 where shadows overlap */
@@ -56,7 +74,7 @@ TL_FN NUMBER TRI(square_between)(TRI(vec) a, TRI(vec) b) {
 }
 
 /* Square of the gap of the shadows along n = q - p: no distance is less than a gap of shadows
- * (docs/sources.md, sec. D3). */
+ * (docs/theory/surrogates.md). */
 TL_FN NUMBER TRI(shadow_gap)(const TRI(vec) a[3], const TRI(vec) b[3], TRI(vec) n) {
   const NUMBER zero = ALL(0), one = ALL(1), square = TRI(dot)(n, n);
   const NUMBER high = TRI(most)(
@@ -68,7 +86,7 @@ TL_FN NUMBER TRI(shadow_gap)(const TRI(vec) a[3], const TRI(vec) b[3], TRI(vec) 
   return SELECT(square > ALL(TRI_TINY), apart * apart / SELECT(square > zero, square, one), zero);
 }
 
-TL_FN TRI(guess) TRI(iterate)(const TRI(vec) a[3], const TRI(vec) b[3]) {
+TL_FN TRI(guess) TRI(iterate)(const TRI(vec) a[3], const TRI(vec) b[3], int steps) {
   const TRI(vec) u = TRI(minus)(a[1], a[0]), v = TRI(minus)(a[2], a[0]);
   const TRI(vec) w = TRI(minus)(b[1], b[0]), x = TRI(minus)(b[2], b[0]);
   const NUMBER more = ALL(TL_ITERATIVE_ALPHA), third = ALL(1.0 / 3), damp = ALL(TL_ITERATIVE_DAMP);
@@ -79,8 +97,8 @@ TL_FN TRI(guess) TRI(iterate)(const TRI(vec) a[3], const TRI(vec) b[3]) {
   NUMBER s[2] = {third, third}, t[2] = {third, third};
   TRI(guess) g;
   g.on_a = TRI(place)(a[0], s, u, v), g.on_b = TRI(place)(b[0], t, w, x);
-  g.moved = ALL(0);
-  for (int n = 0; n < TL_ITERATIVE_STEPS; ++n) {
+  g.moved = ALL(0), g.fell = ALL(0), g.square = TRI(square_between)(g.on_a, g.on_b);
+  for (int n = 0; n < steps; ++n) {
     const TRI(vec) d = TRI(minus)(g.on_a, g.on_b), p = g.on_a, q = g.on_b;
     s[0] = s[0] - damp * per_a[0] * TRI(dot)(d, u), s[1] = s[1] - damp * per_a[1] * TRI(dot)(d, v);
     t[0] = t[0] + damp * per_b[0] * TRI(dot)(d, w), t[1] = t[1] + damp * per_b[1] * TRI(dot)(d, x);
@@ -88,8 +106,10 @@ TL_FN TRI(guess) TRI(iterate)(const TRI(vec) a[3], const TRI(vec) b[3]) {
     TRI(put_back)(t, per_b);
     g.on_a = TRI(place)(a[0], s, u, v), g.on_b = TRI(place)(b[0], t, w, x);
     g.moved = TRI(most)(TRI(square_between)(g.on_a, p), TRI(square_between)(g.on_b, q));
+    const NUMBER square = TRI(square_between)(g.on_a, g.on_b);
+    g.fell = ALL(0.5) * TRI(most)(g.square - square, square - g.square);
+    g.square = square;
   }
-  g.square = TRI(square_between)(g.on_a, g.on_b);
   g.gap = TRI(shadow_gap)(a, b, TRI(minus)(g.on_b, g.on_a));
   return g;
 }

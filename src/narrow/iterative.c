@@ -62,6 +62,14 @@ tl_guess_verdict tl_guess_publish(const tl_triangle_batch *batch, const tl_guess
   return tl_guess_is_near(batch, guesses, lane, reach) ? TL_GUESS_NEAR : TL_GUESS_APART;
 }
 
+tl_guess_verdict tl_guess_print(const tl_triangle_batch *batch, const tl_guesses *guesses, int lane,
+                                double reach, double size) {
+  const double unit = batch->unit[lane] / size;
+  if (!((double)guesses->fell[lane] * unit * unit <= 0.5 * reach / size))
+    return TL_GUESS_OPEN;
+  return tl_guess_is_near(batch, guesses, lane, reach) ? TL_GUESS_NEAR : TL_GUESS_APART;
+}
+
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
 size_t tl_triangles_iterate(const tl_triangle_corners *a, const tl_triangle_corners *b,

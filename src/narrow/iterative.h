@@ -13,6 +13,7 @@
 /* Sixteen answers, squares in units of the block. */
 typedef struct tl_guesses {
   float square[TL_TRIANGLE_BLOCK]; /* of the distance of two places, one of each triangle */
+  float fell[TL_TRIANGLE_BLOCK];   /* half of what it changed by in the last step */
   float moved[TL_TRIANGLE_BLOCK];  /* of how far the last step moved one of them */
   float gap[TL_TRIANGLE_BLOCK];    /* of what parts both, but for rounding */
 } tl_guesses;
@@ -48,9 +49,12 @@ tl_guess_verdict tl_guess_prove(const tl_triangle_batch *batch, const tl_guesses
                                 double reach);
 
 /* As published: near or apart by the places, where the last step was shorter than C eps, with C = 1
- * and eps half the reach. */
+ * and eps half the reach. As printed it is J that may change by no more than that, a square beside
+ * a length, in units of `size` (m; the thesis: of the diameter). */
 tl_guess_verdict tl_guess_publish(const tl_triangle_batch *batch, const tl_guesses *guesses,
                                   int lane, double reach);
+tl_guess_verdict tl_guess_print(const tl_triangle_batch *batch, const tl_guesses *guesses, int lane,
+                                double reach, double size);
 
 /* By the places alone. */
 bool tl_guess_is_near(const tl_triangle_batch *batch, const tl_guesses *guesses, int lane,

@@ -47,8 +47,9 @@ static void iterate(const tl_triangle_block *a, const tl_triangle_block *b, tl_g
     float_vec p[3], q[3];
     load_corners(a, lane, p);
     load_corners(b, lane, q);
-    const float_guess g = float_iterate(p, q);
+    const float_guess g = float_iterate(p, q, TL_ITERATIVE_STEPS);
     memcpy(out->square + lane, &g.square, sizeof g.square);
+    memcpy(out->fell + lane, &g.fell, sizeof g.fell);
     memcpy(out->moved + lane, &g.moved, sizeof g.moved);
     memcpy(out->gap + lane, &g.gap, sizeof g.gap);
   }

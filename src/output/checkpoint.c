@@ -212,6 +212,8 @@ static const tl_column world_columns[] = {
     LATE_DOUBLE(struct talus_world, last_step_loss, last.solve.step_loss, 11),
     LATE_DOUBLE(struct talus_world, step_loss, step_loss, 11),
     LATE_DOUBLE(struct talus_world, spring_pressed, penalty.pressed, 11),
+    LATE_U64(struct talus_world, comparisons, comparisons, 12),
+    LATE_U64(struct talus_world, fallbacks, fallbacks, 12),
 };
 TABLE(struct talus_world, world);
 

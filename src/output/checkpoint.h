@@ -106,7 +106,7 @@ const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *
 /* To be raised with every change of the tables, of a column or of a field of a body: a file has all
  * of them or is refused. tests/test_output.c says when that was forgotten. Files of the formats
  * before are read as well: what they lack follows from the rest (checkpoint_load.c). */
-#define TL_CHECKPOINT_FORMAT        11
+#define TL_CHECKPOINT_FORMAT        12
 #define TL_CHECKPOINT_OLDEST_FORMAT 6
 #define TL_CHECKPOINT_BLOCK         512
 

@@ -54,6 +54,12 @@ typedef struct means {
   size_t count[TL_SURROGATE_WIDE];
 } means;
 
+/* Into how many: eight, or as many as make sets of eight. */
+static uint32_t parts_of(size_t count) {
+  const size_t sets = (count + TL_SURROGATE_WIDE - 1) / TL_SURROGATE_WIDE;
+  return sets < TL_SURROGATE_WIDE ? (uint32_t)sets : TL_SURROGATE_WIDE;
+}
+
 static uint8_t nearest_centre(const means *m, talus_dvec3 p) {
   double least = HUGE_VAL;
   uint8_t best = 0;
@@ -84,10 +90,11 @@ static void move_centres(const builder *b, size_t begin, size_t end, size_t step
  * stand together. */
 static void cut_runs(builder *b, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i)
-    b->cluster[i] = (uint8_t)((i - begin) * TL_SURROGATE_WIDE / (end - begin));
+    b->cluster[i] = (uint8_t)((i - begin) * parts_of(end - begin) / (end - begin));
 }
 
-/* Clusters of near triangles, none with more than half of them: so the tree has few levels. */
+/* Clusters of near triangles, none with more than two thirds of them: so the tree has few levels.
+ */
 static void find_clusters(builder *b, size_t begin, size_t end) {
   const size_t step = (end - begin) / SAMPLE + 1;
   means m = {.count = {0}};
@@ -111,7 +118,7 @@ static void find_clusters(builder *b, size_t begin, size_t end) {
   }
   for (int k = 0; k < TL_SURROGATE_WIDE; ++k)
     most = size[k] > most ? size[k] : most;
-  if (most > (end - begin) / 2)
+  if (most > (end - begin) * 2 / 3)
     cut_runs(b, begin, end);
 }
 

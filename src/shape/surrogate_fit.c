@@ -23,11 +23,12 @@ double tl_surrogate_farthest(const tl_surrogate_set *set, const tl_triangle_corn
   return sqrt(most);
 }
 
-/* ---- quick (docs/sources.md, sec. D4): any triangle is valid, so a good one will do -------------
+/* ---- quick: any triangle is valid, so a good one will do ----------------------------------------
  */
 
 #define DIRECTIONS 48 /* whose extreme places stand for a large set */
 #define GROWTH     24 /* steps */
+#define SHRINKS    6
 
 /* The places that matter: those of a small set, the extreme ones of a large one. */
 static size_t extreme_places(const tl_surrogate_set *set, talus_dvec3 out[2 * DIRECTIONS]) {
@@ -120,6 +121,30 @@ static double grow(const talus_dvec3 *place, size_t count, tl_triangle_corners t
   return least;
 }
 
+/* Corner by corner, and all at once, towards the middle, while what is within the halo shrinks:
+ * growth never takes back what it went too far. */
+static double shrink(const talus_dvec3 *place, size_t count, tl_triangle_corners *best,
+                     double least) {
+  for (int turn = 0; turn < SHRINKS; ++turn) {
+    const double before = least;
+    for (int which = 0; which < 4; ++which) { /* a corner, or all three */
+      const talus_dvec3 middle =
+          tl_dscale(tl_dadd(tl_dadd(best->p[0], best->p[1]), best->p[2]), 1.0 / 3);
+      tl_triangle_corners t = *best;
+      talus_dvec3 far, near;
+      for (int k = 0; k < 3; ++k)
+        if (which == 3 || which == k)
+          t.p[k] = tl_dalong(middle, 0.7, tl_dsub(t.p[k], middle));
+      const double volume = swept_volume(&t, farthest_quick(place, count, &t, &far, &near));
+      if (volume < least)
+        least = volume, *best = t;
+    }
+    if (!(least < before))
+      break;
+  }
+  return least;
+}
+
 static talus_dvec3 mean_of(const talus_dvec3 *place, size_t count) {
   talus_dvec3 sum = tl_dvec3(0, 0, 0);
   for (size_t i = 0; i < count; ++i)
@@ -151,14 +176,18 @@ tl_triangle_corners tl_surrogate_fit_quick(const tl_surrogate_set *set) {
   const size_t count = extreme_places(set, place);
   const talus_dvec3 middle = mean_of(place, count);
   const tl_triangle_corners wide = spanning(place, count, middle);
+  const talus_dvec3 about = mean_of(wide.p, 3);
   tl_triangle_corners best = {{middle, middle, middle}};
-  double least = grow(place, count, best, &best, HUGE_VAL);
-  for (int k = 0; k < 2; ++k) {
-    tl_triangle_corners t = wide;
-    const talus_dvec3 about = mean_of(wide.p, 3);
-    for (int i = 0; i < 3; ++i)
-      t.p[i] = tl_dalong(about, k == 0 ? 0.4 : 0.8, tl_dsub(wide.p[i], about));
-    least = grow(place, count, t, &best, least);
+  double least = HUGE_VAL;
+  for (int k = 0; k < 3; ++k) { /* a point, and two sizes of what the places span */
+    tl_triangle_corners t = {{middle, middle, middle}}, grown;
+    for (int i = 0; i < 3 && k > 0; ++i)
+      t.p[i] = tl_dalong(about, k == 1 ? 0.4 : 0.8, tl_dsub(wide.p[i], about));
+    grown = t;
+    double volume = grow(place, count, t, &grown, HUGE_VAL);
+    volume = shrink(place, count, &grown, volume);
+    if (volume < least)
+      least = volume, best = grown;
   }
   return best;
 }

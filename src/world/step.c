@@ -388,6 +388,7 @@ static talus_status step_once(talus_world *world) {
   const bool is_springs = model->solve.kind == TALUS_SOLVE_PENALTY;
   tl_cancel_begin(&world->cancel, world->interrupt);
   size_t swept = 0;
+  tl_narrow_counts counts = {0};
   tl_crowd crowd = {.model = model,
                     .count = model->bodies,
                     .t0 = world->time,
@@ -402,7 +403,7 @@ static talus_status step_once(talus_world *world) {
                     .broad_cache = &world->broad_cache,
                     .kept_axes = &world->kept_axes,
                     .multires = tl_model_goes_down(model) ? &world->multires : NULL,
-                    .counts = &world->counts,
+                    .counts = &counts,
                     .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                     .joints_after = world->joints.after.data,
                     .widths = &world->widths,
@@ -468,6 +469,7 @@ static talus_status step_once(talus_world *world) {
   world->penalty.is_borrowed = false;
   tl_world_note_elastic(world);
   world->adaptive.swept += swept;
+  world->comparisons += counts.comparisons, world->fallbacks += counts.fallbacks;
   if (!is_adaptive || crowd.t1 == (double)(world->steps + 1) * model->dt)
     world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;
