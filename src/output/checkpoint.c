@@ -216,6 +216,8 @@ static const tl_column world_columns[] = {
     LATE_U64(struct talus_world, local_dropped, local.counts.dropped, 12),
     LATE_U64(struct talus_world, adaptive_steps, adaptive.steps, 12),
     LATE_U64(struct talus_world, adaptive_body_steps, adaptive.body_steps, 12),
+    LATE_U64(struct talus_world, comparisons, comparisons, 12),
+    LATE_U64(struct talus_world, fallbacks, fallbacks, 12),
 };
 TABLE(struct talus_world, world);
 

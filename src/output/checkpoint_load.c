@@ -423,8 +423,11 @@ static talus_status load_world(load_job *job, talus_world *world) {
   if (job->format < 7)
     TL_TRY(complete(world));
   TL_TRY(tl_checkpoint_check(world));
-  for (size_t i = 0; i < model->shapes.count; ++i)
+  for (size_t i = 0; i < model->shapes.count; ++i) {
     TL_TRY(tl_shape_derive(&model->shapes.data[i]));
+    if (model->narrow.tree == TALUS_TREE_SURROGATE)
+      TL_TRY(tl_shape_need_surrogate(&model->shapes.data[i]));
+  }
   tl_world_find_law_kinds(world);
   world->joints.apart_stale = true;
   return tl_world_index_names(world);

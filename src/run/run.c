@@ -439,7 +439,14 @@ static void tell_sunk(tl_run *run) {
 static void tell_unconverged(tl_run *run) {
   const talus_world *world = run->world;
   const char *name = tl_world_name_of(world, world->worst_body);
-  if (world->unconverged > 0 && !(world->strict & TALUS_STRICT_UNCONVERGED))
+  if (world->unconverged == 0 || (world->strict & TALUS_STRICT_UNCONVERGED))
+    return;
+  if (world->model.step == TALUS_STEP_IMPLICIT)
+    tl_run_log_add(&run->log, TL_LOG_WARN,
+                   "%llu of %llu implicit steps did not converge as they were, and were taken in "
+                   "shorter ones",
+                   (unsigned long long)world->unconverged, (unsigned long long)world->steps);
+  else
     tl_run_log_add(
         &run->log, TL_LOG_WARN,
         "%llu of %llu steps did not converge; the worst at t = %g s, with an RMS residual "

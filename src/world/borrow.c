@@ -33,6 +33,9 @@ static talus_status borrow_shapes(borrower *b) {
     TL_TRY(tl_shape_copy(&copy, &model->shapes.data[i]));
     b->shapes.data[i].index = (uint32_t)b->world->model.shapes.count;
     b->world->model.shapes.data[b->world->model.shapes.count++] = copy;
+    if (b->world->model.narrow.tree == TALUS_TREE_SURROGATE)
+      TL_TRY(
+          tl_shape_need_surrogate(&b->world->model.shapes.data[b->world->model.shapes.count - 1]));
   }
   tl_changed(b->world, TL_CHANGED_TABLES, TL_EVERYBODY);
   return TALUS_OK;

@@ -191,7 +191,15 @@ static void note_convergence(talus_world *world, double time) {
   world->energy_corrections += (uint64_t)solve->corrected;
   if (solve->unconverged == 0)
     return;
-  if (world->unconverged++ == 0 || (world->strict & TALUS_STRICT_UNCONVERGED))
+  const bool is_first = world->unconverged++ == 0 || (world->strict & TALUS_STRICT_UNCONVERGED);
+  if (is_first && world->model.step == TALUS_STEP_IMPLICIT)
+    tl_world_offend(world, TALUS_STRICT_UNCONVERGED,
+                    "step: the implicit step to t = %g s did not converge within %d iterations at "
+                    "%s and was taken in %d parts; a shorter step, a larger step.tolerance or more "
+                    "step.iterations would do (told once; the summary counts such steps)",
+                    time, world->model.implicit.iterations,
+                    tl_world_describe(world, solve->worst), solve->unconverged + 1);
+  else if (is_first)
     tl_world_offend(world, TALUS_STRICT_UNCONVERGED,
                     "solve: not converged at t = %g s: %d sweeps left an RMS residual of %.3g m/s "
                     "around %s; a smaller step or more solve.iterations would help (told once; the "
@@ -382,6 +390,7 @@ static talus_status step_once(talus_world *world) {
   const bool is_springs = model->solve.kind == TALUS_SOLVE_PENALTY;
   tl_cancel_begin(&world->cancel, world->interrupt);
   size_t swept = 0;
+  tl_narrow_counts counts = {0};
   tl_crowd crowd = {.model = model,
                     .count = model->bodies,
                     .t0 = world->time,
@@ -395,6 +404,8 @@ static talus_status step_once(talus_world *world) {
                     .arena = &world->arena,
                     .broad_cache = &world->broad_cache,
                     .kept_axes = &world->kept_axes,
+                    .multires = tl_model_goes_down(model) ? &world->multires : NULL,
+                    .counts = &counts,
                     .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                     .joints_after = world->joints.after.data,
                     .widths = &world->widths,
@@ -461,6 +472,7 @@ static talus_status step_once(talus_world *world) {
   world->penalty.is_borrowed = false;
   tl_world_note_elastic(world);
   world->adaptive.swept += swept;
+  world->comparisons += counts.comparisons, world->fallbacks += counts.fallbacks;
   if (!is_adaptive || crowd.t1 == (double)(world->steps + 1) * model->dt)
     world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;

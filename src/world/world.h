@@ -10,6 +10,7 @@
 #include "crowd/flights.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
+#include "narrow/multires.h"
 #include "step/local/local.h"
 #include "crowd/model.h"
 #include "crowd/residency.h"
@@ -129,6 +130,7 @@ struct talus_world {
   char offence[1024];          /* against it, in the step under way; "": none */
   tl_broad_cache broad_cache;  /* nothing depends on it but time */
   tl_kept_axes kept_axes;      /* nor on this */
+  tl_multires multires;        /* of one implicit step */
   tl_widths widths;            /* of shapes; derived */
 
   /* What happened so far. */
@@ -146,9 +148,10 @@ struct talus_world {
   double damping_work, friction_work;          /* likewise, penalty */
   double step_loss;                            /* likewise: what implicit steps took */
   tl_adaptive adaptive;
-  uint64_t collisions, hasty;    /* elastic: sums over all steps */
-  double virial;                 /* J, likewise */
-  double zone_energy, zone_work; /* J: potential now; sum over all steps */
+  uint64_t collisions, hasty;      /* elastic: sums over all steps */
+  double virial;                   /* J, likewise */
+  uint64_t comparisons, fallbacks; /* of triangles (narrow/counts.h): sums over all steps */
+  double zone_energy, zone_work;   /* J: potential now; sum over all steps */
 
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   bool records_left;           /* what leaves is remembered, until somebody takes it; not saved */
