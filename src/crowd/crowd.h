@@ -36,9 +36,14 @@ typedef struct tl_crowd {
   bool sleeps;      /* who is slow may fall asleep, and wake: in the world's own crowd alone */
   tl_arena *arena;  /* scratch */
 
+  /* Of contacts that several solves have, as those of substeps (solve/solve.h); NULL: none. */
+  const struct tl_solve_plan *plan;
+
   /* Memory: caches that change time, never bits; all may be NULL. */
   struct tl_broad_cache *broad_cache; /* candidates that are kept from step to step */
   struct tl_kept_axes *kept_axes;     /* of pairs that missed (narrow/kept.h) */
+  struct tl_multires *multires;       /* fronts of pairs (narrow/multires.h), or NULL */
+  struct tl_narrow_counts *counts;    /* what the search cost (narrow/counts.h), or NULL */
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
   struct tl_local *local; /* of local time (step/local/local.h), for audits; NULL: other steps */

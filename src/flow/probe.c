@@ -31,6 +31,9 @@ talus_status tl_probe_check(const talus_probe_def *def, const char *what) {
         "stress, ... in a region",
         what);
   TL_TRY(check_sizes(def, what));
+  if (!(def->every >= 0) || !tl_is_finite_d(def->every))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: its interval is %g s; it must be 0 or more", what,
+                   def->every);
   if (def->on_joint) {
     if (def->on_body || (def->record & ~(uint32_t)TL_RECORD_ON_JOINT) != 0)
       return tl_fail(TALUS_ERROR_INVALID, "%s: of a joint force and torque can be recorded", what);
@@ -74,6 +77,7 @@ talus_status tl_flow_add_probe(tl_flow *flow, const talus_probe_def *def, uint64
                     .uid = def->on_body || def->on_joint ? uid : 0,
                     .region = def->region,
                     .record = def->record,
+                    .every = def->every,
                     .from = now};
   for (size_t i = 0; i < def->size_count; ++i)
     fresh.sizes[i] = def->sizes[i];
