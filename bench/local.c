@@ -3,6 +3,7 @@
  * Body-steps do not depend on
  * the machine; every step that was computed counts, whether it was kept or not. */
 #include "bench.h"
+#include "local.h"
 #include "tools.h"
 
 #include "world/world.h"
@@ -286,17 +287,21 @@ int bench_local(int argc, char **argv) {
       .synopsis = "talus bench local [options]",
       .about = "Steps of clusters (step: local) against one step for all (adaptive).",
       .options = list,
-      .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower.\n"
+      .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower; clusters: who\n"
+              "belongs together, by the thesis' Algorithm 2 and by union-find.\n"
               "CPU seconds are of this process. held: share of steps that the grid cut short.\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench local", argc, argv);
   if (parsed < 0)
     return cli_parse_exit(parsed);
-  const char *names[SETUPS];
+  const char *names[SETUPS + 1];
   for (size_t i = 0; i < SETUPS; ++i)
     names[i] = setups[i].name;
-  if (!bench_has_table("local", table, names, SETUPS))
+  names[SETUPS] = "clusters";
+  if (!bench_has_table("local", table, names, SETUPS + 1))
     return CLI_INPUT;
+  if (table && strcmp(table, "clusters") == 0)
+    return bench_local_clusters(quick) ? CLI_DONE : CLI_FAILED;
   FILE *csv;
   if (!bench_csv_open(output, "local",
                       "setup,bodies,body_steps_adaptive,body_steps_local,seconds_adaptive,"

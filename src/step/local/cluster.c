@@ -136,7 +136,7 @@ static void plan(const tl_local *local, tl_cluster *cluster) {
   if (h >= left * (1 - 1e-9))
     return;
   if (left - h < 0.5 * h)
-    h = 0.5 * left;
+    h = 0.5 * left, cluster->is_held = true;
   if (h < local->least && left > local->least)
     h = local->least;
   if (h < left)
