@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0xe6fb8cc916708bfb)
+#define LAYOUT UINT64_C(0x8ba50edd28f2e01a)
 
 /* ---- equality -------------------------------------------------------------------------------- */
 
