@@ -154,8 +154,13 @@ typedef enum talus_implicit_method {
   TALUS_IMPLICIT_NEWTON, /* semi-smooth Newton with conjugate gradients: stiff springs */
   TALUS_IMPLICIT_PICARD, /* forces of the last guess make the next (Noble, Algorithm 8): converges
                             undamped only while dt is less than half of a fixed step's limit */
-  TALUS_IMPLICIT_EULER   /* not implicit: forces at the begin of the step, places by the velocity
+  TALUS_IMPLICIT_EULER,  /* not implicit: forces at the begin of the step, places by the velocity
                             there (Noble, Algorithm 6), which gain energy; for comparison */
+  /* Picard with surrogate trees of meshes (narrow.tree is TALUS_TREE_SURROGATE then): searched
+   * anew in each iteration, which gives the bits of Picard (6.1.2), or widened by one level in
+   * each (Algorithm 10). */
+  TALUS_IMPLICIT_SURROGATE_PICARD,
+  TALUS_IMPLICIT_MULTIRES_PICARD
 } talus_implicit_method;
 
 /* Values of talus_implicit_def.damping beside a number. */

@@ -23,7 +23,11 @@ static const tl_words implicit_methods = {
           {"picard", TALUS_IMPLICIT_PICARD,
            "the forces of one guess make the next, as published: needs small steps or damping"},
           {"euler", TALUS_IMPLICIT_EULER,
-           "explicit: the forces at the begin, as published; gains energy"}),
+           "explicit: the forces at the begin, as published; gains energy"},
+          {"surrogate-picard", TALUS_IMPLICIT_SURROGATE_PICARD,
+           "picard that finds contacts of meshes by surrogate trees: the same bits"},
+          {"multires-picard", TALUS_IMPLICIT_MULTIRES_PICARD,
+           "picard that goes down one level of those trees with each iteration, as published"}),
     NULL};
 
 static const tl_words dampings = {WORDS({"auto", -1, "from the stiffness of contacts"},
@@ -165,7 +169,7 @@ const tl_map tl_schema_step = {
          .fallback = "0.01", .example = "1e-6",
          .help = "iterations end when the force and torque of every body change by less, relative "
                  "to the sum of the sizes of its contact forces"},
-        {KEY(OWNER, damping, NUMBER), ONLY(WHERE("kind", "implicit"), WHERE("method", "picard")),
+        {KEY(OWNER, damping, NUMBER), ONLY(WHERE("kind", "implicit"), WHERE("method", "picard", "surrogate-picard", "multires-picard")),
          .range = {0, 1, true}, .words = &dampings, .fallback = "auto", .example = "0.5",
          .help = "share of the new guess, 1: undamped"},
         {0}}};

@@ -184,6 +184,8 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.dt_min = def->dt_min;
   made->model.growth = def->growth;
   made->model.implicit = def->implicit;
+  if (def->step == TALUS_STEP_IMPLICIT && tl_model_has_surrogates(&made->model))
+    made->model.narrow.tree = TALUS_TREE_SURROGATE;
   made->model.halo = def->halo;
   made->model.allows_overlap = def->allow_overlap;
   made->model.sleep = def->sleep;
@@ -239,6 +241,7 @@ void talus_world_destroy(talus_world *world) {
   tl_local_free(&world->local);
   tl_broad_cache_free(&world->broad_cache);
   tl_kept_free(&world->kept_axes);
+  tl_multires_release(&world->multires);
   tl_array_free(&world->widths);
   tl_array_free(&world->mapped);
   tl_array_free(&world->left);
