@@ -153,16 +153,17 @@ static double kinetic(talus_world *world) {
   return report.kinetic_energy;
 }
 
-/* Bodies of five kinds, one of them a mesh, on a grid, so that none overlap, with random velocities; some are fast. */
+/* Bodies of five kinds, one of them a mesh, on a grid, so that none overlap, with random
+ * velocities; some are fast. */
 static talus_world *make_random(uint64_t seed, const settings *set) {
   talus_world *world = make_with(set->step, set->gravity, set->dt, -1, set->threads);
   world->model.dt_min = 1e-10; /* at 1e4 m/s a micrometre, less than a halo */
   tl_random random = tl_random_start(seed, 24, 1);
   const talus_material m = material(world, 0.3, set->restitution);
-  const talus_shape kinds[] = {
-      shape(world, TALUS_SPHERE, 0.1, 0, 0), shape(world, TALUS_BOX, 0.16, 0.12, 0.1),
-      shape(world, TALUS_CAPSULE, 0.05, 0.1, 0), shape(world, TALUS_ELLIPSOID, 0.1, 0.07, 0.05),
-      stone(world, 0.06)};
+  const talus_shape kinds[] = {shape(world, TALUS_SPHERE, 0.1, 0, 0),
+                               shape(world, TALUS_BOX, 0.16, 0.12, 0.1),
+                               shape(world, TALUS_CAPSULE, 0.05, 0.1, 0),
+                               shape(world, TALUS_ELLIPSOID, 0.1, 0.07, 0.05), stone(world, 0.06)};
   const double count = sizeof kinds / sizeof *kinds;
   if (set->walls)
     body(world, shape(world, TALUS_CONTAINER, 2, 2, 2), m, (talus_dvec3){0, 0, 0}, still, still,
@@ -178,8 +179,8 @@ static talus_world *make_random(uint64_t seed, const settings *set) {
     w.y = TL_R(20 * (2 * tl_random_unit(&random) - 1));
     w.z = TL_R(20 * (2 * tl_random_unit(&random) - 1));
     const size_t kind = (size_t)(count * tl_random_unit(&random));
-    body(world, kinds[kind < (size_t)count ? kind : 0], m, (talus_dvec3){-0.75 + 0.3 * x, -0.75 + 0.3 * y, -0.75 + 0.3 * z}, v,
-         w, TALUS_FREE);
+    body(world, kinds[kind < (size_t)count ? kind : 0], m,
+         (talus_dvec3){-0.75 + 0.3 * x, -0.75 + 0.3 * y, -0.75 + 0.3 * z}, v, w, TALUS_FREE);
   }
   return world;
 }
@@ -302,7 +303,8 @@ static double bits_of_column(talus_step_kind step) {
   const talus_material m = material(world, 0, 0);
   talus_body_def ball = talus_body_def_default();
   ball.shape = shape(world, TALUS_SPHERE, radius, 0, 0), ball.material = m, ball.mass = 2;
-  body(world, shape(world, TALUS_CONTAINER, 2, 2, 2), m, (talus_dvec3){0, 0, 1 - halo / 4 + dense}, still, still, TALUS_FIXED);
+  body(world, shape(world, TALUS_CONTAINER, 2, 2, 2), m, (talus_dvec3){0, 0, 1 - halo / 4 + dense},
+       still, still, TALUS_FIXED);
   double sum = 0;
   talus_body balls[4];
   for (int i = 0; i < 4; ++i) {
@@ -514,7 +516,8 @@ TEST(probes_measure_contacts_from_where_they_were_found) {
 }
 
 static uint32_t probe_on(talus_world *world, talus_body of) {
-  talus_probe_def def = {.name = "force", .on_body = true, .body = of, .record = TALUS_RECORD_FORCE};
+  talus_probe_def def = {
+      .name = "force", .on_body = true, .body = of, .record = TALUS_RECORD_FORCE};
   uint32_t probe;
   CHECK_OK(talus_world_add_probe(world, &def, &probe));
   return probe;
