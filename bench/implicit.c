@@ -34,7 +34,7 @@ void implicit_put(const implicit_bench *bench, const char *table, const char *ro
                   const char *column, double thesis, double ours) {
   if (!bench->csv)
     return;
-  fprintf(bench->csv, "%s,%s,%s,", table, row, column);
+  fprintf(bench->csv, "%s,\"%s\",\"%s\",", table, row, column);
   if (!isnan(thesis))
     fprintf(bench->csv, "%.6g", thesis);
   fprintf(bench->csv, ",%.6g\n", ours);

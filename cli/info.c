@@ -504,10 +504,11 @@ int cli_info(int argc, char **argv) {
       .options = options,
       .more = "The numbers are those of history.csv: one line per output time. Plots: energy\n"
               "[J]; contacts, pairs and bodies; residual of the solver [m/s]; wall-clock time\n"
-              "of each stage per step [ms]; largest force and torque of the joints [N, N m]; how\n"
-              "many steps had which length, with adaptive steps and local time (steps.csv); of\n"
-              "a probe its first quantity, another one by its name (outlet.count), or one\n"
-              "component (outlet.mass_flow_z).\n",
+              "of each stage per step [ms]; largest force and torque of the joints [N, N m];\n"
+              "inner: most iterations of an implicit step; triangles: distances of triangles\n"
+              "that meshes took; how many steps had which length, with adaptive steps and\n"
+              "local time (steps.csv); of a probe its first quantity, another one by its name\n"
+              "(outlet.count), or one component (outlet.mass_flow_z).\n",
       .least = 1,
       .most = 1,
       .wants = "a result folder"};

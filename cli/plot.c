@@ -63,11 +63,17 @@ static const kind kinds[] = {
      false,
      false,
      {{"largest force", "joint_force", NULL}, {"largest torque", "joint_torque", NULL}}},
+    {"inner", "iterations of a step", false, false, {{"most", "inner", NULL}}},
+    {"triangles",
+     "distances of triangles since the start",
+     true,
+     false,
+     {{"all", "comparisons", NULL}, {"again by comparison", "fallbacks", NULL}}},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-const char *const plot_names[] = {"energy", "work",   "contacts", "residual",
-                                  "time",   "joints", "steps"};
+const char *const plot_names[] = {"energy", "work",  "contacts",  "residual", "time",
+                                  "joints", "inner", "triangles", "steps"};
 const size_t plot_name_count = sizeof plot_names / sizeof *plot_names;
 
 static size_t column_of(const history *from, const char *name) {
@@ -151,7 +157,7 @@ int plot_make(const history *from, const char *name, const char *title, plot *to
   if (i == KINDS) {
     const char *near = cli_suggest(name, plot_names, plot_name_count);
     cli_error("info: option '--plot': '%s' is not one of energy, work, contacts, residual, time, "
-              "joints, steps%s%s%s",
+              "joints, inner, triangles, steps%s%s%s",
               name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return CLI_INPUT;
   }

@@ -32,6 +32,7 @@
 #include "kernels/rolling.h"
 #include "kernels/rotation.h"
 #include "kernels/triangle.h"
+#include "kernels/triangle_iterative.h"
 
 #include <cstdio>
 #include <cstring>
