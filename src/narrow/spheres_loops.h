@@ -192,12 +192,12 @@ INLINE void write_contacts(const tl_pair *pairs, size_t number, const wide found
   double each[7][WIDE];
   memcpy(each, found, sizeof each);
   for (size_t k = 0; k < number; ++k)
-    out[k] = (tl_contact){.a = pairs[k].a,
-                          .b = pairs[k].b,
-                          .point = {each[0][k], each[1][k], each[2][k]},
-                          .normal = {(talus_real)each[3][k], (talus_real)each[4][k],
-                                     (talus_real)each[5][k]},
-                          .gap = (talus_real)each[6][k]};
+    out[k] = (tl_contact){
+        .a = pairs[k].a,
+        .b = pairs[k].b,
+        .point = {each[0][k], each[1][k], each[2][k]},
+        .normal = {(talus_real)each[3][k], (talus_real)each[4][k], (talus_real)each[5][k]},
+        .gap = (talus_real)each[6][k]};
 }
 
 static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
