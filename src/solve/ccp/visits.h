@@ -1,7 +1,7 @@
 /* Loops over packs of rows, eight rows at a time or as many as the machine has: written once
- * (sweep_lanes.h, lift_lanes.h, roll_lanes.h, step_lanes.h, momentum_lanes.h, load_lanes.h),
- * compiled for each instruction set (visits_*.c). The bits are those of the scalar code (rows.h:
- * tl_ccp_..._scalar, tl_ccp_fill_packs). */
+ * (sweep_lanes.h, lift_lanes.h, roll_lanes.h, step_lanes.h, load_lanes.h), compiled for each
+ * instruction set (visits_*.c). The bits are those of the scalar code (rows.h: tl_ccp_..._scalar,
+ * tl_ccp_fill_packs). */
 #ifndef TL_SOLVE_CCP_VISITS_H
 #define TL_SOLVE_CCP_VISITS_H
 
@@ -27,10 +27,8 @@ typedef struct tl_ccp_visits {
               uint8_t *deep);
   double (*lift)(const tl_ccp_rows *rows, size_t begin, size_t end);
   double (*lift_residual)(const tl_ccp_rows *rows, size_t begin, size_t end);
-  double (*pull_back)(const tl_ccp_rows *rows, const tl_ccp_trail *trails, size_t begin,
-                      size_t end);
-  void (*move_on)(const tl_ccp_rows *rows, tl_ccp_trail *trails, size_t begin, size_t end,
-                  talus_real beta);
+  double (*sweep_on)(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta, size_t begin,
+                     size_t end, double *pull);
   /* gradient.h. */
   void (*step)(const tl_ccp_rows *rows, const struct tl_ccp_step_def *def, size_t begin, size_t end,
                tl_tally *sums);
