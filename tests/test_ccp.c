@@ -777,17 +777,23 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
     tl_ccp slow = job;
     slow.rows.packs = malloc(job.rows.pack_count * sizeof *job.rows.packs);
     slow.rows.arms = job.rows.arms ? malloc(job.rows.pack_count * sizeof *job.rows.arms) : NULL;
-    CHECK(slow.rows.packs && (slow.rows.arms || !job.rows.arms));
+    slow.rows.gaps = malloc(job.rows.pack_count * TL_CCP_LANES * sizeof *job.rows.gaps);
+    CHECK(slow.rows.packs && slow.rows.gaps && (slow.rows.arms || !job.rows.arms));
+    CHECK(!job.rows.frictions); /* else others are not made from contacts as they lie */
     tl_ccp_fill_packs(&slow, 0, job.rows.pack_count);
     for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa)
       if (tl_isa_has(isa)) {
         const tl_isa before = tl_isa_use(isa);
         memset(job.rows.packs, 0xff, job.rows.pack_count * sizeof *job.rows.packs);
+        memset(job.rows.gaps, 0xff, job.rows.pack_count * TL_CCP_LANES * sizeof *job.rows.gaps);
         tl_ccp_fill_packs_fast(&job, 0, job.rows.pack_count);
         tl_isa_use(before);
         compare_packs(&job, &slow);
+        CHECK(memcmp(job.rows.gaps, slow.rows.gaps,
+                     job.rows.pack_count * TL_CCP_LANES * sizeof *job.rows.gaps) == 0);
       }
     free(slow.rows.packs);
+    free(slow.rows.gaps);
     free(slow.rows.arms);
     talus_world_destroy(world);
   }

@@ -123,13 +123,10 @@ static void sort_runs(void *context, size_t begin, size_t end) {
   tl_pair *pairs = work->pairs;
   for (size_t first = work->first[begin]; first < work->first[end];) {
     const size_t last = end_of_run(pairs, work->first[end], first);
-    if (last - first <= EIGHT) {
-      if (last - first > 1)
-        sort_eight(pairs + first, last - first);
-      first = last;
-      continue;
-    }
-    for (size_t i = first + 1; i < last && last - first <= SHORT_RUN; ++i) {
+    const size_t eight = last - first < EIGHT ? last - first : EIGHT;
+    if (last - first <= SHORT_RUN && eight > 1)
+      sort_eight(pairs + first, eight);
+    for (size_t i = first + eight; i < last && last - first <= SHORT_RUN; ++i) {
       const tl_pair pair = pairs[i];
       size_t j = i;
       for (; j > first && pairs[j - 1].b > pair.b; --j)

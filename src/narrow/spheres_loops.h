@@ -6,6 +6,7 @@
 #include "narrow/swept.h"
 
 #include <float.h>
+#include <stddef.h>
 
 _Static_assert(sizeof(tl_sphere_row) == 8 * sizeof(double), "rows are loaded as eight numbers");
 
@@ -170,6 +171,35 @@ INLINE unsigned find_doubts(const some *s, const tl_sphere_way *way, wide nx, wi
   return parted & (way->takes_slow ? ALL_WIDE : goes) & ~(opens | is_straight);
 }
 
+/* What was found of some pairs: point, normal, gap. */
+INLINE void write_contacts(const tl_pair *pairs, size_t number, const wide found[7],
+                           tl_contact *out) {
+#if TL_SIMD_AVX512 && !TALUS_SINGLE
+  /* A contact is twelve numbers, of which the first is the pair and the second holds two features
+   * that are 0. */
+  _Static_assert(sizeof(tl_contact) == 12 * sizeof(double), "twelve numbers");
+  _Static_assert(offsetof(tl_contact, point) == 2 * sizeof(double), "the point is the third");
+  static const uint32_t order[WIDE] = {0, 1, 2, 3, 4, 5, 6, 7};
+  if (number == WIDE) {
+    const wide zero = {0};
+    wide first[4] = {load_wide((const double *)(const void *)pairs), zero, found[0], found[1]};
+    wide rest[8] = {found[2], found[3], found[4], found[5], found[6], zero, zero, zero};
+    store_fours(out, 12, order, first, ALL_WIDE);
+    store_rows((double *)(void *)out + 4, 12, order, rest, ALL_WIDE);
+    return;
+  }
+#endif
+  double each[7][WIDE];
+  memcpy(each, found, sizeof each);
+  for (size_t k = 0; k < number; ++k)
+    out[k] = (tl_contact){
+        .a = pairs[k].a,
+        .b = pairs[k].b,
+        .point = {each[0][k], each[1][k], each[2][k]},
+        .normal = {(talus_real)each[3][k], (talus_real)each[4][k], (talus_real)each[5][k]},
+        .gap = (talus_real)each[6][k]};
+}
+
 static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
                   const tl_sphere_way *way, tl_contact *out, uint64_t *doubts) {
   const wide zero = {0}, one = zero + 1;
@@ -186,18 +216,6 @@ static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
     const wide along = 0.5 * (s.radius_a + (s.distance - s.radius_b));
     const wide found[7] = {
         s.xa + nx * along, s.ya + ny * along, s.za + nz * along, nx, ny, nz, s.gap};
-    double each[7][WIDE];
-    memcpy(each, found, sizeof each);
-    for (size_t k = 0; k < number; ++k) {
-      tl_contact *c = &out[i + k];
-      c->a = pairs[i + k].a;
-      c->b = pairs[i + k].b;
-      c->feature_a = c->feature_b = 0;
-      c->point = (talus_dvec3){each[0][k], each[1][k], each[2][k]};
-      c->normal =
-          (talus_vec3){(talus_real)each[3][k], (talus_real)each[4][k], (talus_real)each[5][k]};
-      c->gap = (talus_real)each[6][k];
-      c->impulse = (talus_vec3){0, 0, 0};
-    }
+    write_contacts(pairs + i, number, found, out + i);
   }
 }

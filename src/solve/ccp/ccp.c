@@ -12,16 +12,21 @@
 #include <stddef.h>
 
 #define PACKS 512 /* that pay for waking a thread */
+#define AHEAD 6   /* packs whose contacts, anywhere in memory, are asked for */
 
 /* ---- results --------------------------------------------------------------------------------- */
 
 static void store_impulses(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   const tl_ccp_rows *rows = &job->rows;
-  for (size_t k = begin; k < end; ++k)
+  for (size_t k = begin; k < end; ++k) {
+    const size_t ahead = k + AHEAD < end ? k + AHEAD : k;
+    for (uint32_t row = rows->pack_row[ahead]; row < rows->pack_row[ahead + 1]; ++row)
+      __builtin_prefetch(&job->system->contacts->data[rows->contact[row]].impulse.z, 1);
     for (uint32_t row = rows->pack_row[k]; row < rows->pack_row[k + 1]; ++row)
       job->system->contacts->data[rows->contact[row]].impulse =
           tl_ccp_lane(&rows->packs[k].impulse, row - rows->pack_row[k]);
+  }
 }
 
 static void store_law_state(const tl_ccp *job, size_t k, uint32_t lane, uint32_t contact) {
