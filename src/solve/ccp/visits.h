@@ -8,6 +8,7 @@
 #include "base/isa.h"
 #include "solve/ccp/rows.h"
 
+struct tl_ccp;
 struct tl_ccp_raw;
 struct tl_ccp_step_def;
 struct tl_system;
@@ -34,6 +35,9 @@ typedef struct tl_ccp_visits {
   /* What load.c gathered becomes rows of packs. */
   void (*finish)(const struct tl_system *system, const struct tl_ccp_raw *raws, tl_ccp_pack *packs,
                  size_t count);
+  /* tl_ccp_fill_packs, where it may be in lanes and impacts left gaps as they are. NULL: not
+   * here. */
+  void (*fill)(const struct tl_ccp *job, size_t begin, size_t end);
 } tl_ccp_visits;
 
 extern const tl_ccp_visits tl_ccp_visits_generic, tl_ccp_visits_avx2, tl_ccp_visits_avx512;
