@@ -1,7 +1,9 @@
-/* The order of solver bodies and their tiles, against sorting by cell. */
+/* The order of solver bodies and their tiles, against sorting by cell; packs and blocks of
+ * contacts, against what they are for. */
 #include "base/random.h"
-#include "check.h"
-#include "solve/system/system.h"
+#include "physics/rig.h"
+#include "solve/ccp/ccp.h"
+#include "world/world.h"
 
 #include <math.h>
 
@@ -126,3 +128,110 @@ TEST(bodies_at_one_place_or_none_that_moves_keep_their_order) {
 }
 
 TEST_MAIN()
+
+/* ---- packs ----------------------------------------------------------------------------------- */
+
+/* A wall of boxes, with two contacts to four a pair, and a few balls on it. */
+static talus_world *build_wall(int columns, int rows) {
+  talus_world_def def = rig_def(2e-3);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.5, 0);
+  rig_floor(world, m);
+  const talus_shape box = rig_shape(world, TALUS_BOX, 1, 1, 1, 0);
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.5, 0, 0, 0);
+  for (int row = 0; row < rows; ++row)
+    for (int i = 0; i < columns; ++i)
+      rig_body(world, TALUS_FREE, box, m, 1.001 * (i + 0.5 * (row % 2)), 0, 0.5 + row);
+  for (int i = 0; i < columns; i += 3)
+    rig_body(world, TALUS_FREE, ball, m, 1.001 * i, 0, rows + 0.5);
+  CHECK_OK(talus_world_step(world, 2));
+  return world;
+}
+
+static bool share_body(const tl_model *model, const tl_contact *c, const tl_contact *d) {
+  const uint32_t of_c[2] = {c->a, c->b};
+  for (int i = 0; i < 2; ++i)
+    if (!tl_body_is_static(model, of_c[i]) && (of_c[i] == d->a || of_c[i] == d->b))
+      return true;
+  return false;
+}
+
+static bool are_one_pair(const tl_contact *c, const tl_contact *d) {
+  return c->a == d->a && c->b == d->b;
+}
+
+/* The pair of a row has its other rows in the same lane of packs beside it. Returns how many packs
+ * follow one with the same pairs. */
+static size_t check_packs(const tl_ccp *job, const tl_ccp_part *part) {
+  const tl_contact *data = job->system->contacts->data;
+  const uint32_t *start = job->rows.pack_row + part->first_pack;
+  size_t runs = 0, seen = 0;
+  for (size_t k = 0; k < part->rows.pack_count; ++k) {
+    const uint32_t rows = start[k + 1] - start[k];
+    CHECK(rows > 0 && rows <= TL_CCP_LANES);
+    seen += rows;
+    bool follows = k > 0 && rows <= start[k] - start[k - 1];
+    for (uint32_t i = 0; i < rows; ++i) {
+      const tl_contact *c = &data[job->rows.contact[start[k] + i]];
+      for (uint32_t j = 0; j < i; ++j)
+        CHECK(!share_body(job->system->model, c, &data[job->rows.contact[start[k] + j]]));
+      follows = follows && are_one_pair(c, &data[job->rows.contact[start[k - 1] + i]]);
+    }
+    runs += follows;
+  }
+  CHECK_EQ_U64(seen, part->rows.count);
+  return runs;
+}
+
+/* Blocks of a colour may be worked on at once. */
+static void check_blocks(const tl_ccp *job, const tl_ccp_part *part) {
+  const tl_contact *data = job->system->contacts->data;
+  const uint32_t *start = job->rows.pack_row + part->first_pack;
+  CHECK_EQ_U64(part->block_pack[part->block_count], part->rows.pack_count);
+  for (size_t k = 0; k < part->colours.count; ++k) {
+    CHECK(!part->colours.serial[k]);
+    for (size_t b = part->colour_block[k]; b < part->colour_block[k + 1]; ++b)
+      for (size_t d = b + 1; d < part->colour_block[k + 1]; ++d)
+        for (uint32_t i = start[part->block_pack[b]]; i < start[part->block_pack[b + 1]]; ++i)
+          for (uint32_t j = start[part->block_pack[d]]; j < start[part->block_pack[d + 1]]; ++j)
+            CHECK(!share_body(job->system->model, &data[job->rows.contact[i]],
+                              &data[job->rows.contact[j]]));
+  }
+}
+
+static void check_plan(int columns, int rows) {
+  talus_world *world = build_wall(columns, rows);
+  tl_solve_report report = {0};
+  const tl_crowd crowd = {.model = &world->model,
+                          .count = world->model.bodies,
+                          .t1 = 2e-3,
+                          .dt = 2e-3,
+                          .in = &world->state,
+                          .out = &world->state,
+                          .arena = &world->arena};
+  tl_system system;
+  tl_ccp job = {.system = &system};
+  CHECK_OK(tl_system_begin(&system, &crowd, &world->contacts, &report));
+  CHECK_OK(tl_system_order(&system));
+  CHECK_OK(tl_system_load_bodies(&system));
+  CHECK_OK(tl_ccp_plan_parts(&job, NULL, NULL, 0));
+  uint8_t *seen = calloc(world->contacts.count, 1);
+  CHECK(seen != NULL);
+  for (size_t row = 0; row < job.rows.count; ++row)
+    CHECK(seen[job.rows.contact[row]]++ == 0);
+  free(seen);
+  CHECK_EQ_U64(job.rows.count, world->contacts.count);
+  size_t runs = 0, packs = 0;
+  for (size_t i = 0; i < job.part_count; ++i) {
+    runs += check_packs(&job, &job.parts[i]);
+    packs += job.parts[i].rows.pack_count;
+    check_blocks(&job, &job.parts[i]);
+  }
+  CHECK_MSG(2 * runs > packs, "%zu of %zu packs follow one with their pairs", runs, packs);
+  talus_world_destroy(world);
+}
+
+TEST(contacts_of_a_pair_stand_in_one_lane_of_packs_that_follow_each_other) {
+  check_plan(8, 6);
+  check_plan(60, 12); /* several blocks of a colour */
+}

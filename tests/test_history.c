@@ -167,6 +167,11 @@ TEST(impulse_goes_to_the_new_name_of_its_place) {
   tl_history_carry(&world->model, &before, &after, 0);
   for (int i = 0; i < 5; ++i)
     CHECK_NEAR((double)now[i].impulse.z, want[i], 0);
+  world->model.substeps = 4; /* what is left goes to the nearest, however far */
+  tl_history_carry(&world->model, &before, &after, 0);
+  for (int i = 0; i < 5; ++i)
+    CHECK_NEAR((double)now[i].impulse.z, i == 4 ? 3 : want[i], 0);
+  world->model.substeps = 1;
   world->model.solve.kind = TALUS_SOLVE_PENALTY;
   tl_history_carry(&world->model, &before, &after, 0);
   CHECK(now[0].impulse.z == 0 && now[2].impulse.z == 2);

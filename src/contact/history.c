@@ -202,23 +202,48 @@ static talus_real reach_of(const tl_model *model, const tl_contact *c) {
   return NEAR * (a > 0 && b > 0 ? tl_min(a, b) : a + b);
 }
 
-/* Contacts of `now` in order, those of a key of their own (fresh) without an heir yet: the nearest
- * of the old ones that are left, which becomes theirs. */
+/* What each contact of `now` takes over from, where its key is its own (fresh), in order: the
+ * nearest of those that are left. Returns what is left then. */
 static uint32_t hand_on(const group *old, const group *now, uint32_t fresh, uint32_t left,
-                        talus_real reach, int heir[GROUP]) {
-  for (size_t k = 0; left && k < now->count; ++k)
-    if ((fresh >> k & 1u) && heir[k] < 0) {
-      heir[k] = nearest(old, left, &now->data[now->first + k], reach);
-      if (heir[k] >= 0)
-        left &= ~(UINT32_C(1) << heir[k]);
-    }
+                        talus_real reach, int from[GROUP]) {
+  for (size_t k = 0; k < now->count; ++k) {
+    from[k] = fresh >> k & 1u ? nearest(old, left, &now->data[now->first + k], reach) : -1;
+    if (from[k] >= 0)
+      left &= ~(UINT32_C(1) << from[k]);
+  }
   return left;
+}
+
+/* The rest, however far apart, the nearest two first. */
+static void hand_rest_on(const group *old, const group *now, uint32_t fresh, uint32_t left,
+                         int from[GROUP]) {
+  while (left) {
+    talus_real least = TL_REAL_MAX;
+    int best = -1;
+    size_t to = 0;
+    for (size_t k = 0; k < now->count; ++k) {
+      if (!(fresh >> k & 1u) || from[k] >= 0)
+        continue;
+      const tl_contact *c = &now->data[now->first + k];
+      const int near = nearest(old, left, c, TL_REAL_MAX);
+      if (near < 0)
+        continue;
+      const talus_real away =
+          tl_length2(tl_between(old->data[old->first + (size_t)near].point, c->point));
+      if (away < least)
+        least = away, best = near, to = k;
+    }
+    if (best < 0)
+      return;
+    from[to] = best;
+    left &= ~(UINT32_C(1) << best);
+  }
 }
 
 /* The old contact whose place contact i has taken, which has no key of the old set; `at`: where its
  * key would be there. A pure function of the two groups, whoever asks. With substeps, whose sweeps
- * are few, nothing is lost that the pair can still carry: what has no heir nearby goes to the
- * nearest one that has nothing. */
+ * are few, nothing is lost that the pair can still carry: where edges cross at a small angle, their
+ * crossing is a corner of the patch now here, now there. */
 static size_t find_by_place(const join_job *job, size_t i, size_t at) {
   const tl_contact *c = &job->after->data[i];
   const group old = group_of(job->before, at, c);
@@ -228,14 +253,12 @@ static size_t find_by_place(const join_job *job, size_t i, size_t at) {
   if (now.count > GROUP)
     return SIZE_MAX;
   const uint32_t fresh = unmatched(&now, &old);
-  int heir[GROUP];
-  for (size_t k = 0; k < now.count; ++k)
-    heir[k] = -1;
+  int from[GROUP];
   const uint32_t left =
-      hand_on(&old, &now, fresh, unmatched(&old, &now), reach_of(job->model, c), heir);
+      hand_on(&old, &now, fresh, unmatched(&old, &now), reach_of(job->model, c), from);
   if (job->model->substeps > 1)
-    hand_on(&old, &now, fresh, left, TL_REAL_MAX, heir);
-  const int of = heir[i - now.first];
+    hand_rest_on(&old, &now, fresh, left, from);
+  const int of = from[i - now.first];
   return of < 0 ? SIZE_MAX : old.first + (size_t)of;
 }
 

@@ -82,8 +82,7 @@ static talus_vec3 round_shift(const tl_ride *ride, const tl_state *now, const ri
 
 static inline talus_vec3 shift_of(const tl_ride *ride, const tl_state *now, const rider *r,
                                   uint32_t feature, talus_vec3 arm, talus_vec3 outwards) {
-  return r->is_glued ? turn_shift(r->turn, arm)
-                     : round_shift(ride, now, r, feature, arm, outwards);
+  return r->is_glued ? turn_shift(r->turn, arm) : round_shift(ride, now, r, feature, arm, outwards);
 }
 
 /* ---- one contact ----------------------------------------------------------------------------- */
@@ -157,13 +156,11 @@ static inline void ride_one(const tl_ride *ride, const tl_state *now, const coup
   const talus_vec3 arm_a = tl_narrow(to_point);
   const talus_vec3 arm_b = tl_narrow(tl_dsub(to_point, of->between));
   const talus_real half = TL_R(0.5) * found->gap;
-  const talus_vec3 shift_a =
-      shift_of(ride, now, &of->a, c->feature_a, tl_madd(arm_a, -half, n), n);
+  const talus_vec3 shift_a = shift_of(ride, now, &of->a, c->feature_a, tl_madd(arm_a, -half, n), n);
   const talus_vec3 shift_b =
       shift_of(ride, now, &of->b, c->feature_b, tl_madd(arm_b, half, n), tl_neg(n));
   const talus_dvec3 to_a = tl_dadd(of->way_a, tl_widen(shift_a));
-  const talus_dvec3 apart =
-      tl_dsub(tl_dadd(ride->ridden[c->b].way, tl_widen(shift_b)), to_a);
+  const talus_dvec3 apart = tl_dsub(tl_dadd(ride->ridden[c->b].way, tl_widen(shift_b)), to_a);
   c->normal = n;
   c->gap = found->gap + tl_dot(tl_narrow(apart), n);
   if (of->are_balls) {

@@ -73,10 +73,10 @@ static inline tl_twist tl_shift_of(tl_twists twists, size_t member) {
 talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
                       tl_solve_report *report);
 
-/* What a solver finds of contacts and places alone: the order of bodies, islands, colours, packs. In
- * the arena; for crowd->plan of solves that have the same contacts between the same bodies, asleep
- * or awake, wherever these have moved to. NULL where each solve does it by itself: with joints,
- * which may break. */
+/* What a solver finds of contacts and places alone: the order of bodies, islands, colours, packs.
+ * In the arena; for crowd->plan of solves that have the same contacts between the same bodies,
+ * asleep or awake, wherever these have moved to. NULL where each solve does it by itself: with
+ * joints, which may break. */
 struct tl_solve_plan;
 talus_status tl_solve_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
                                 const struct tl_solve_plan **plan);

@@ -117,7 +117,7 @@ static bool is_same_pair(const tl_contact *c, const tl_contact *d) {
   return c->a == d->a && c->b == d->b;
 }
 
-/* A share of rows that is worth passing over all of them once more in each sweep: a box among a
+/* A share of rows that is worth the traffic of momentum in each sweep: a box among a
  * million spheres is not. Contacts of a pair are neighbours in canonical order. */
 static bool has_bundles(const tl_ccp_part *part) {
   const tl_contact *data = part->system->contacts->data;
