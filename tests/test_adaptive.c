@@ -1,55 +1,14 @@
 /* Adaptive steps: exact flights, no overlap, no deflection of what misses, and the same bits
  * however a run is cut. */
-#include "check.h"
+#include "billiards.h"
 
-#include "shape/mesh.h"
 #include "step/paths.h"
 #include "world/world.h"
 
 #include <float.h>
 
 static talus_world *make(double gravity, double dt, double halo) {
-  talus_world_def def = talus_world_def_default();
-  talus_world *world;
-  def.gravity = (talus_vec3){0, 0, TL_R(-gravity)};
-  def.dt = dt;
-  def.step = TALUS_STEP_ADAPTIVE;
-  def.halo = halo;
-  def.threads = 2;
-  CHECK_OK(talus_world_create(&def, &world));
-  return world;
-}
-
-static talus_material material(talus_world *world, double friction, double restitution) {
-  talus_material_def def = talus_material_def_default();
-  talus_material m;
-  def.density = 1000, def.friction = friction, def.restitution = restitution;
-  CHECK_OK(talus_world_add_material(world, &def, &m));
-  return m;
-}
-
-static talus_shape shape(talus_world *world, talus_shape_kind kind, double a, double b, double c) {
-  talus_shape_def def = talus_shape_def_default();
-  talus_shape s;
-  def.kind = kind, def.size[0] = a, def.size[1] = b, def.size[2] = c, def.size[3] = 0;
-  CHECK_OK(talus_world_add_shape(world, &def, &s));
-  return s;
-}
-
-static talus_body body(talus_world *world, talus_shape s, talus_material m, talus_dvec3 at,
-                       talus_vec3 v, talus_vec3 w, talus_body_kind kind) {
-  talus_body_def def = talus_body_def_default();
-  talus_body made;
-  def.shape = s, def.material = m, def.position = at, def.velocity = v, def.spin = w;
-  def.kind = kind;
-  CHECK_OK(talus_world_add_body(world, &def, &made));
-  return made;
-}
-
-static talus_body_info info(const talus_world *world, talus_body b) {
-  talus_body_info i;
-  CHECK_OK(talus_world_get_body(world, b, &i));
-  return i;
+  return make_with(TALUS_STEP_ADAPTIVE, gravity, dt, halo, 2);
 }
 
 /* ---- an audit of every step, as talus audit does it -------------------------------------------
@@ -328,107 +287,10 @@ TEST(threads_and_a_restart_change_no_bit) {
 
 /* ---- billiards ------------------------------------------------------------------------------- */
 
-#define BALLS 5
-#define SIDE  2.0 /* m: from wall to wall */
-
-typedef struct table {
-  long double x[BALLS][2], v[BALLS][2], radius, reach, wall; /* reach: of two centres */
-  int hits[BALLS], most;
-} table;
-
-static long double ball_time(const table *t, int i, int j) {
-  const long double dx = t->x[j][0] - t->x[i][0], dy = t->x[j][1] - t->x[i][1];
-  const long double ux = t->v[j][0] - t->v[i][0], uy = t->v[j][1] - t->v[i][1];
-  const long double b = dx * ux + dy * uy, a = ux * ux + uy * uy,
-                    c = dx * dx + dy * dy - t->reach * t->reach, under = b * b - a * c;
-  return b >= 0 || under < 0 ? INFINITY : c / (-b + sqrtl(under));
-}
-
-static long double wall_time(const table *t, int i, int k) {
-  const long double v = t->v[i][k], end = v > 0 ? t->wall : -t->wall;
-  return v == 0 ? INFINITY : (end - t->x[i][k]) / v;
-}
-
-static void move_all(table *t, long double dt) {
-  for (int i = 0; i < BALLS; ++i)
-    t->x[i][0] += dt * t->v[i][0], t->x[i][1] += dt * t->v[i][1];
-}
-
-static void collide(table *t, int i, int j) {
-  long double n[2] = {t->x[j][0] - t->x[i][0], t->x[j][1] - t->x[i][1]};
-  const long double length = sqrtl(n[0] * n[0] + n[1] * n[1]);
-  n[0] /= length, n[1] /= length;
-  const long double u = (t->v[j][0] - t->v[i][0]) * n[0] + (t->v[j][1] - t->v[i][1]) * n[1];
-  for (int k = 0; k < 2; ++k)
-    t->v[i][k] += u * n[k], t->v[j][k] -= u * n[k];
-  t->hits[i]++, t->hits[j]++;
-}
-
-/* From collision to collision until `until`; stops before a ball has its sixth. Returns the time.
- */
-static double play(table *t, double until) {
-  long double now = 0;
-  for (;;) {
-    long double first = INFINITY;
-    int who = 0, other = -1, axis = -1;
-    for (int i = 0; i < BALLS; ++i) {
-      for (int k = 0; k < 2; ++k)
-        if (wall_time(t, i, k) < first)
-          first = wall_time(t, i, k), who = i, other = -1, axis = k;
-      for (int j = i + 1; j < BALLS; ++j)
-        if (ball_time(t, i, j) < first)
-          first = ball_time(t, i, j), who = i, other = j;
-    }
-    if (now + first > until) {
-      move_all(t, until - now);
-      return until;
-    }
-    if (t->hits[who] == 5 || (other >= 0 && t->hits[other] == 5)) {
-      move_all(t, 0.5L * first);
-      return (double)(now + 0.5L * first);
-    }
-    move_all(t, first);
-    now += first;
-    if (other >= 0)
-      collide(t, who, other);
-    else
-      t->v[who][axis] *= -1, t->hits[who]++;
-  }
-}
-
 TEST(billiards_are_those_of_an_event_driven_reference) {
   if (TALUS_SINGLE)
     SKIP("velocities are floats here");
-  static const double x[BALLS][2] = {{-0.7, 0.1}, {0.2, 0.15}, {0.5, -0.5}, {-0.3, 0.6}, {0, -0.6}};
-  static const double v[BALLS][2] = {{3, 0.1}, {0, 0}, {-0.5, 1}, {0.2, -1.5}, {0.7, 0.3}};
-  const double halo = 5e-12, radius = 0.1; /* a miss of it grows about tenfold each time */
-  table t = {.radius = radius,
-             .reach = 2 * radius + 0.75L * halo,
-             .wall = SIDE / 2 - radius - 0.75L * halo};
-  talus_world *world = make(0, 1, halo);
-  const talus_material m = material(world, 0, 1);
-  const talus_shape ball = shape(world, TALUS_SPHERE, radius, 0, 0);
-  body(world, shape(world, TALUS_CONTAINER, SIDE, SIDE, SIDE), m, (talus_dvec3){0, 0, 0},
-       (talus_vec3){0}, (talus_vec3){0}, TALUS_FIXED);
-  talus_body b[BALLS];
-  for (int i = 0; i < BALLS; ++i) {
-    b[i] = body(world, ball, m, (talus_dvec3){x[i][0], x[i][1], 0},
-                (talus_vec3){TL_R(v[i][0]), TL_R(v[i][1]), 0}, (talus_vec3){0}, TALUS_FREE);
-    for (int k = 0; k < 2; ++k)
-      t.x[i][k] = x[i][k], t.v[i][k] = v[i][k];
-  }
-  const double end = play(&t, 1e9);
-  world->model.dt = end; /* so that it ends then */
-  CHECK_OK(talus_world_step(world, 1));
-  int hits = 0;
-  for (int i = 0; i < BALLS; ++i) {
-    const talus_dvec3 got = info(world, b[i]).position;
-    CHECK_NEAR(got.x, (double)t.x[i][0], 1e-9);
-    CHECK_NEAR(got.y, (double)t.x[i][1], 1e-9);
-    hits += t.hits[i];
-  }
-  CHECK(hits >= 10);
-  talus_world_destroy(world);
+  check_billiards(TALUS_STEP_ADAPTIVE);
 }
 
 /* ---- random scenes --------------------------------------------------------------------------- */
@@ -444,22 +306,6 @@ static double energy(talus_world *world) {
   talus_report report;
   CHECK_OK(talus_world_report(world, &report));
   return report.kinetic_energy + report.potential_energy;
-}
-
-/* A rough ball of 80 triangles. */
-static talus_shape stone(talus_world *world) {
-  talus_shape_def def = talus_shape_def_default();
-  talus_shape s;
-  tl_mesh mesh = {0};
-  CHECK_OK(tl_mesh_make_noisy_sphere(80, 1.4, 5, &mesh));
-  for (size_t i = 0; i < mesh.vertices; ++i)
-    for (int k = 0; k < 3; ++k)
-      mesh.vertex[i][k] *= 0.08;
-  def.kind = TALUS_MESH, def.points = mesh.vertex[0], def.point_count = mesh.vertices;
-  def.triangles = mesh.triangle[0], def.triangle_count = mesh.triangles;
-  CHECK_OK(talus_world_add_shape(world, &def, &s));
-  tl_mesh_release(&mesh);
-  return s;
 }
 
 static talus_shape dumbbell(talus_world *world) {
@@ -483,7 +329,7 @@ static void check_random_scene(uint64_t seed) {
                                shape(world, TALUS_ELLIPSOID, 0.12, 0.08, 0.05),
                                shape(world, TALUS_CYLINDER, 0.08, 0.15, 0),
                                shape(world, TALUS_CONE, 0.1, 0.2, 0),
-                               stone(world),
+                               stone(world, 0.08),
                                dumbbell(world)};
   body(world, shape(world, TALUS_CONTAINER, 2, 2, 2), m, (talus_dvec3){0, 0, 0}, (talus_vec3){0},
        (talus_vec3){0}, TALUS_FIXED);

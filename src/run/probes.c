@@ -93,7 +93,7 @@ static void add_round(tl_text *text, const tl_scene_round *round) {
   tl_text_add(text, ";");
 }
 
-/* A probe goes on where all of this is as it was. */
+/* A probe continues its file only if all of these are unchanged. */
 static talus_status define(const tl_scene_probe *probe, const tl_scene_probe_plan *plan,
                            uint64_t *hash) {
   tl_text text = {0};
@@ -241,7 +241,8 @@ talus_status tl_run_probes_adopt(tl_run *run, const size_t *old) {
     same = same && old[i] == i;
   if (same)
     return TALUS_OK;
-  /* Only the scene knows how a probe is made; uids are the same in every world built from it. */
+  /* Only the scene knows how a probe is defined. Uids are the same in every world built from one
+   * scene. */
   talus_world *made;
   TL_TRY(talus_scene_build(run->scene, run->def->threads, NULL, NULL, &made));
   tl_flow *flow = &run->world->flow, *fresh = &made->flow;

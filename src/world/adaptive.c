@@ -126,7 +126,8 @@ static double next_end(const talus_world *world) {
   return next < end - near ? next : end;
 }
 
-/* To the next of these times, unless that is too far; and then so that what is left is no crumb. */
+/* The step ends at the next of these times if it is near enough. Otherwise it leaves enough for
+ * another step of useful length. */
 void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt) {
   const double end = next_end(world), left = end - world->time;
   double h = world->adaptive.longest;
@@ -155,6 +156,10 @@ void tl_world_note_adaptive(talus_world *world, const tl_crowd *crowd, double pl
   const double next = GROWTH * crowd->dt;
   a->least = a->least > 0 ? fmin(a->least, crowd->dt) : crowd->dt;
   a->swept += world->last.swept;
+  const int length = tl_step_length_class(crowd->dt, world->model.dt);
+  a->steps[length]++;
+  for (size_t i = 0; i < crowd->count; ++i)
+    a->body_steps[length] += !tl_body_is_static(crowd->model, i);
   a->longest = world->last.is_cut || !(a->longest > planned) ? next : fmax(next, a->longest);
   tl_world_note_cut(world);
 }
