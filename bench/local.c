@@ -107,7 +107,8 @@ static bool fill_meshes(talus_world *world, talus_material m, int bodies) {
 
 /* Stones of 320 and 80 triangles, the smaller ones higher, above a hopper of 1,856. */
 static bool fill_hopper(talus_world *world, talus_material m, int bodies) {
-  const talus_mesh_recipe funnel = {.kind = "funnel", .size = {12, 2.125, 8}, .triangles = 1856};
+  const talus_mesh_recipe funnel = {
+      .kind = "funnel", .size = {12, 2.125, 8}, .triangles = 1856};
   const talus_mesh_recipe large = {
       .kind = "noisy-sphere", .size = {1}, .triangles = 320, .noise = 1.4, .seed = 3};
   const talus_mesh_recipe little = {
@@ -124,8 +125,7 @@ static bool fill_hopper(talus_world *world, talus_material m, int bodies) {
                            2.4 * (at / 4 - 1.5) + 0.2 * bench_random(&state),
                            5.5 + 2.4 * layer + 0.3 * bench_random(&state)};
     const talus_vec3 w = {some(&state, 1), some(&state, 1), some(&state, 1)};
-    good = put(world, size > 0.3 ? stone : grain, m, size, x, (talus_vec3){0, 0, TL_R(-4)}, w,
-               TALUS_FREE);
+    good = put(world, size > 0.3 ? stone : grain, m, size, x, (talus_vec3){0, 0, TL_R(-4)}, w, TALUS_FREE);
   }
   return good;
 }
