@@ -87,10 +87,10 @@ static talus_status measure(long bodies, double phi, const options *opt, FILE *c
     status = talus_world_step(world, steps_for(WARM_UP, opt));
   if (status == TALUS_OK)
     status = talus_world_report(world, &from);
-  const double begun = bench_now();
+  const double begun = bench_cpu();
   if (status == TALUS_OK)
     status = talus_world_step(world, steps_for(MEASURED, opt));
-  const double spent = bench_now() - begun;
+  const double spent = bench_cpu() - begun;
   if (status == TALUS_OK)
     status = talus_world_report(world, &to);
   talus_world_destroy(world);

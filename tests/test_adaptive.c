@@ -163,8 +163,9 @@ TEST(what_misses_a_convex_body_is_not_deflected_in_fixed_steps) {
   if (TALUS_SINGLE)
     SKIP("gaps are floats here: a micrometre at a metre is lost");
   const talus_quat none = {1, 0, 0, 0};
-  const talus_quat edge_up = {0.92387953251128674, 0, 0.38268343236508977, 0};
-  const talus_quat corner_up = {0.88807383397711526, 0.32505758367186816, -0.32505758367186816, 0};
+  const talus_quat edge_up = {TL_R(0.92387953251128674), 0, TL_R(0.38268343236508977), 0};
+  const talus_quat corner_up = {TL_R(0.88807383397711526), TL_R(0.32505758367186816),
+                                TL_R(-0.32505758367186816), 0};
   const struct {
     talus_shape_kind kind;
     double size[3];

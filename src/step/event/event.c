@@ -28,7 +28,6 @@ static void prefetch(const tl_events *events, uint32_t since) {
       continue;
     __builtin_prefetch(&events->plans[i]);
     __builtin_prefetch(&events->flyers[i]);
-    __builtin_prefetch(&queue->nodes[i]);
   }
   for (uint32_t b = since + 1 + SOON; b <= queue->current + SOON && b < queue->buckets; ++b)
     if (queue->head[b] != TL_NONE)
@@ -47,7 +46,7 @@ static talus_status run(tl_events *events) {
       seen = queue->current;
     }
     const tl_plan *plan = &events->plans[i];
-    const double tau = queue->nodes[i].when;
+    const double tau = plan->node.when;
     if (tau > moment + 1e-9 * events->span)
       moment = tau, since = count;
     if (count - since > pile)

@@ -35,14 +35,27 @@ typedef struct tl_flyer_body {
 
 #define TL_EVENT_WALL 0x80000000u
 
+/* Where a flyer waits in the queue. */
+typedef struct tl_event_node {
+  double when;
+  uint32_t bucket; /* TL_NONE: it does not wait */
+  uint32_t next,
+      prev; /* in the bucket's list; in the current bucket prev is the place in the heap */
+} tl_event_node;
+
+/* A line of memory, too. */
 typedef struct tl_plan {
   double hit, cross;     /* s since the step began; INFINITY: not within it */
   uint32_t partner;      /* flyer, or TL_EVENT_WALL | wall */
   uint32_t partner_hits; /* its count when the plan was made */
   uint32_t prev;         /* in the list of the cell; TL_NONE: it is the first */
+  uint32_t hits;         /* impacts that it has had */
   uint16_t at[3];        /* cell */
   uint8_t side;          /* through which it leaves: 2 axis + (upwards) */
+  tl_event_node node;
 } tl_plan;
+
+_Static_assert(sizeof(tl_plan) == 64, "what an event does to a flyer is in one line of memory");
 
 /* What a sphere can touch of something that does not answer: half a space, a rectangle from its
  * front, a segment, a ball; and of walls turned about axis[2] one side of a cone, and circles. */
@@ -81,17 +94,11 @@ typedef struct tl_event_cells {
 
 /* Flyers by the time of their next event: buckets of equal length over the step, of which the
  * current one is a heap. Nobody waits for what is behind the end of the step. */
-typedef struct tl_event_node {
-  double when;
-  uint32_t bucket; /* TL_NONE: it does not wait */
-  uint32_t next,
-      prev; /* in the bucket's list; in the current bucket prev is the place in the heap */
-} tl_event_node;
 
 typedef struct tl_event_queue {
-  tl_event_node *nodes; /* of each flyer */
-  uint32_t *head;       /* of each bucket */
-  uint32_t *heap;       /* flyers of the current one */
+  tl_plan *plans; /* of each flyer */
+  uint32_t *head; /* of each bucket */
+  uint32_t *heap; /* flyers of the current one */
   uint32_t buckets, current, waiting;
   double most, scale; /* s; buckets per second */
 } tl_event_queue;
@@ -103,7 +110,6 @@ typedef struct tl_events {
   tl_flyer_body *bodies;
   tl_plan *plans;
   uint32_t *next;     /* in the list of the cell; TL_NONE: it is the last */
-  uint32_t *hits;     /* impacts that each has had */
   talus_dvec3 *start; /* where each began */
   tl_event_wall *walls;
   size_t wall_count;
@@ -160,7 +166,8 @@ talus_status tl_events_strike(tl_events *events, uint32_t i, double tau);
 talus_status tl_events_sort_contacts(const tl_events *events);
 
 /* queue.c */
-talus_status tl_event_queue_make(tl_event_queue *queue, tl_arena *arena, size_t count, double most);
+talus_status tl_event_queue_make(tl_event_queue *queue, tl_arena *arena, tl_plan *plans,
+                                 size_t count, double most);
 void tl_event_queue_set(tl_event_queue *queue, uint32_t i, double when);
 /* The first of all, or TL_NONE; it goes on waiting. */
 uint32_t tl_event_queue_first(tl_event_queue *queue);

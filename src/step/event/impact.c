@@ -60,7 +60,7 @@ static talus_status strike_wall(tl_events *events, uint32_t i, double tau) {
     TL_TRY(note_flight(events, i, tau));
     f->v = tl_dadd(f->v, tl_dscale(n, change));
     tl_tally_add(&events->work, body->mass * change * (before + 0.5 * change));
-    events->hits[i]++;
+    events->plans[i].hits++;
     events->impacts++;
     TL_TRY(note(events, w->slot, body->slot, w->feature, tl_dsub(f->x, tl_dscale(n, f->radius)), n,
                 body->mass * change));
@@ -94,8 +94,8 @@ static talus_status strike_pair(tl_events *events, uint32_t i, uint32_t k, doubl
     if (rebound < approach)
       tl_tally_add(&events->work, -0.5 * impulse * (approach - rebound));
     events->virial += impulse * far;
-    events->hits[i]++;
-    events->hits[k]++;
+    events->plans[i].hits++;
+    events->plans[k].hits++;
     events->impacts++;
     TL_TRY(note(events, body_a->slot, body_b->slot, 0,
                 body_a->slot < body_b->slot ? tl_dadd(a->x, tl_dscale(n, a->radius))
@@ -113,7 +113,7 @@ talus_status tl_events_strike(tl_events *events, uint32_t i, double tau) {
   const tl_plan *plan = &events->plans[i];
   if (plan->partner & TL_EVENT_WALL)
     return strike_wall(events, i, tau);
-  if (events->hits[plan->partner] == plan->partner_hits)
+  if (events->plans[plan->partner].hits == plan->partner_hits)
     return strike_pair(events, i, plan->partner, tau);
   tl_events_plan(events, i, tau);
   wait(events, i);

@@ -171,8 +171,6 @@ talus_status tl_events_load(tl_events *events, bool is_straight) {
   TL_TAKE(crowd->arena, events->count, &events->plans);
   TL_TAKE(crowd->arena, events->count, &events->start);
   TL_TAKE(crowd->arena, events->count, &events->next);
-  TL_TAKE(crowd->arena, events->count, &events->hits);
-  memset(events->hits, 0, events->count * sizeof *events->hits);
   TL_TRY(make_cells(events, slots));
   tl_for(&model->par, events->count, TL_BLOCK, find_cells, &job);
   TL_TRY(tl_sort_u32(&model->par, crowd->arena, job.cell, job.order, events->count,

@@ -29,7 +29,7 @@ static void take(tl_plan *plan, double when, uint32_t partner) {
 /* Once it is known who: what the count of impacts is. */
 static void take_hits(const tl_events *events, tl_plan *plan) {
   if (plan->partner < TL_EVENT_WALL)
-    plan->partner_hits = events->hits[plan->partner];
+    plan->partner_hits = events->plans[plan->partner].hits;
 }
 
 /* Flyer i is at tau; k is where it is, and `shift` leads to its image. */
@@ -293,7 +293,8 @@ static void plan_range(void *context, size_t begin, size_t end) {
 talus_status tl_events_plan_all(tl_events *events) {
   tl_for(&events->crowd->model->par, events->count, 256, plan_range, events);
   TL_GO_ON(events->crowd->cancel); /* else some have no plan */
-  TL_TRY(tl_event_queue_make(&events->queue, events->crowd->arena, events->count, events->span));
+  TL_TRY(tl_event_queue_make(&events->queue, events->crowd->arena, events->plans, events->count,
+                             events->span));
   for (uint32_t i = 0; i < events->count; ++i)
     tl_event_queue_set(&events->queue, i, fmin(events->plans[i].hit, events->plans[i].cross));
   return TALUS_OK;

@@ -6,12 +6,13 @@
 #define NOWHERE TL_NONE
 
 static bool is_before(const tl_event_queue *q, uint32_t a, uint32_t b) {
-  return q->nodes[a].when < q->nodes[b].when || (q->nodes[a].when == q->nodes[b].when && a < b);
+  return q->plans[a].node.when < q->plans[b].node.when ||
+         (q->plans[a].node.when == q->plans[b].node.when && a < b);
 }
 
 static void put(tl_event_queue *q, uint32_t place, uint32_t i) {
   q->heap[place] = i;
-  q->nodes[i].prev = place;
+  q->plans[i].node.prev = place;
 }
 
 static void rise(tl_event_queue *q, uint32_t place, uint32_t i) {
@@ -38,28 +39,28 @@ static void sink(tl_event_queue *q, uint32_t place, uint32_t i) {
 }
 
 static void leave(tl_event_queue *q, uint32_t i) {
-  const uint32_t bucket = q->nodes[i].bucket;
+  const uint32_t bucket = q->plans[i].node.bucket;
   if (bucket == q->current) {
-    const uint32_t place = q->nodes[i].prev, last = q->heap[--q->waiting];
+    const uint32_t place = q->plans[i].node.prev, last = q->heap[--q->waiting];
     if (last != i) {
       sink(q, place, last);
-      rise(q, q->nodes[last].prev, last);
+      rise(q, q->plans[last].node.prev, last);
     }
     return;
   }
-  if (q->nodes[i].prev == TL_NONE)
-    q->head[bucket] = q->nodes[i].next;
+  if (q->plans[i].node.prev == TL_NONE)
+    q->head[bucket] = q->plans[i].node.next;
   else
-    q->nodes[q->nodes[i].prev].next = q->nodes[i].next;
-  if (q->nodes[i].next != TL_NONE)
-    q->nodes[q->nodes[i].next].prev = q->nodes[i].prev;
+    q->plans[q->plans[i].node.prev].node.next = q->plans[i].node.next;
+  if (q->plans[i].node.next != TL_NONE)
+    q->plans[q->plans[i].node.next].node.prev = q->plans[i].node.prev;
 }
 
 static void join_list(tl_event_queue *q, uint32_t i, uint32_t bucket) {
-  q->nodes[i].prev = TL_NONE;
-  q->nodes[i].next = q->head[bucket];
+  q->plans[i].node.prev = TL_NONE;
+  q->plans[i].node.next = q->head[bucket];
   if (q->head[bucket] != TL_NONE)
-    q->nodes[q->head[bucket]].prev = i;
+    q->plans[q->head[bucket]].node.prev = i;
   q->head[bucket] = i;
 }
 
@@ -72,20 +73,20 @@ static uint32_t bucket_of(const tl_event_queue *q, double when) {
 }
 
 void tl_event_queue_set(tl_event_queue *q, uint32_t i, double when) {
-  const uint32_t bucket = bucket_of(q, when), was = q->nodes[i].bucket;
+  const uint32_t bucket = bucket_of(q, when), was = q->plans[i].node.bucket;
   if (was == q->current && bucket == was) {
-    const bool is_sooner = when < q->nodes[i].when;
-    q->nodes[i].when = when;
+    const bool is_sooner = when < q->plans[i].node.when;
+    q->plans[i].node.when = when;
     if (is_sooner)
-      rise(q, q->nodes[i].prev, i);
+      rise(q, q->plans[i].node.prev, i);
     else
-      sink(q, q->nodes[i].prev, i);
+      sink(q, q->plans[i].node.prev, i);
     return;
   }
   if (was != NOWHERE)
     leave(q, i);
-  q->nodes[i].when = when;
-  q->nodes[i].bucket = bucket;
+  q->plans[i].node.when = when;
+  q->plans[i].node.bucket = bucket;
   if (bucket == q->current)
     rise(q, q->waiting++, i);
   else if (bucket != NOWHERE)
@@ -98,7 +99,7 @@ uint32_t tl_event_queue_first(tl_event_queue *q) {
       return TL_NONE;
     uint32_t i = q->head[++q->current];
     while (i != TL_NONE) {
-      const uint32_t next = q->nodes[i].next;
+      const uint32_t next = q->plans[i].node.next;
       rise(q, q->waiting++, i);
       i = next;
     }
@@ -106,16 +107,17 @@ uint32_t tl_event_queue_first(tl_event_queue *q) {
   return q->heap[0];
 }
 
-talus_status tl_event_queue_make(tl_event_queue *q, tl_arena *arena, size_t count, double most) {
+talus_status tl_event_queue_make(tl_event_queue *q, tl_arena *arena, tl_plan *plans, size_t count,
+                                 double most) {
   q->buckets = count > 0 ? (uint32_t)count : 1;
   q->most = most;
   q->scale = (double)q->buckets / most;
   q->current = q->waiting = 0;
-  TL_TAKE(arena, count, &q->nodes);
+  q->plans = plans;
   TL_TAKE(arena, q->buckets, &q->head);
   TL_TAKE(arena, count, &q->heap);
   for (size_t i = 0; i < count; ++i)
-    q->nodes[i].bucket = NOWHERE;
+    q->plans[i].node.bucket = NOWHERE;
   memset(q->head, 0xff, q->buckets * sizeof *q->head);
   return TALUS_OK;
 }
