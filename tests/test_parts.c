@@ -126,16 +126,18 @@ static void check_same(const tl_contact *expected, size_t count) {
 
 static void compare_all_ways(void) {
   static tl_contact expected[200000];
-  const talus_triangle_method methods[] = {TALUS_TRIANGLE_COMPARISON, TALUS_TRIANGLE_CERTIFIED};
+  const talus_triangle_method methods[] = {TALUS_TRIANGLE_COMPARISON, TALUS_TRIANGLE_CERTIFIED,
+                                           TALUS_TRIANGLE_HYBRID};
   for (uint64_t seed = 1; seed <= (uint64_t)check_cases(8); ++seed) {
     fill_stage(seed);
     for (int fusion = TALUS_FUSION_LOCAL; fusion <= TALUS_FUSION_THESIS; ++fusion) {
       s.model.narrow = (talus_narrow_def){.fusion = (talus_fusion)fusion};
       const size_t count = count_by_table(expected);
       CHECK(count > 50 && count < 200000);
-      for (int k = 0; k < 3; ++k) {
-        s.model.narrow.triangle = methods[k == 1];
-        s.model.par.threads = 1 + k;
+      for (int k = 0; k < 6; ++k) {
+        s.model.narrow.triangle = methods[k % 3];
+        s.model.narrow.tree = k < 3 ? TALUS_TREE_BVH : TALUS_TREE_SURROGATE;
+        s.model.par.threads = 1 + k % 3;
         check_same(expected, count);
       }
     }
@@ -149,6 +151,8 @@ TEST(lists_of_near_triangles_give_the_contacts_of_trees) {
   add_mesh("noisy-sphere", 320, 1.4);
   add_mesh("torus", 1152, 1);
   add_mesh("box", 12, 1);
+  for (size_t i = 0; i < s.model.shapes.count; ++i)
+    CHECK_OK(tl_shape_need_surrogate(&s.model.shapes.data[i]));
   compare_all_ways();
   free_stage();
 }
