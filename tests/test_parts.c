@@ -129,7 +129,8 @@ static void compare_all_ways(void) {
   const talus_triangle_method methods[] = {TALUS_TRIANGLE_COMPARISON, TALUS_TRIANGLE_CERTIFIED,
                                            TALUS_TRIANGLE_HYBRID};
   for (size_t i = 0; i < s.model.shapes.count; ++i)
-    CHECK_OK(tl_shape_need_surrogate(&s.model.shapes.data[i]));
+    if (s.model.shapes.data[i].kind == TALUS_MESH)
+      CHECK_OK(tl_shape_need_surrogate(&s.model.shapes.data[i]));
   for (uint64_t seed = 1; seed <= (uint64_t)check_cases(8); ++seed) {
     fill_stage(seed);
     for (int fusion = TALUS_FUSION_LOCAL; fusion <= TALUS_FUSION_THESIS; ++fusion) {

@@ -44,6 +44,25 @@ static tl_shape make_soup(tl_random *random, uint32_t triangles) {
   return shape;
 }
 
+/* What is in a child lies within its slab. */
+static void check_slab(const tl_facets *f, const tl_tree_node *n, uint32_t k, uint32_t begin,
+                       uint32_t end) {
+  double axis[3], square = 0, length = 0, middle[3];
+  for (int i = 0; i < 3; ++i) {
+    const double half = 0.5 * ((double)n->hi[i][k] - (double)n->lo[i][k]);
+    middle[i] = 0.5 * ((double)n->hi[i][k] + (double)n->lo[i][k]);
+    axis[i] = n->axis[i][k], length += axis[i] * axis[i], square += half * half;
+  }
+  CHECK(length > 0 && n->low[k] <= n->high[k]);
+  const double share = sqrt(square) / TL_TREE_SHARE, noise = 1e-6 * sqrt(square);
+  for (uint32_t c = 3 * begin; c < 3 * end; ++c) {
+    double at = 0;
+    for (uint32_t i = 0; i < 3; ++i)
+      at += axis[i] / sqrt(length) * (f->points[3 * f->triangle[c] + i] - middle[i]);
+    CHECK(at >= share * n->low[k] - noise && at <= share * n->high[k] + noise);
+  }
+}
+
 /* Marks what is below a node, each triangle once, and checks that its box holds it. */
 static void check_node(const tl_facets *f, uint32_t node, uint32_t *seen) {
   const tl_tree_node *n = &f->tree.node[node];
@@ -52,6 +71,7 @@ static void check_node(const tl_facets *f, uint32_t node, uint32_t *seen) {
     if (n->count[k] == 0 && !is_empty) {
       const uint32_t before = *seen;
       check_node(f, n->first[k], seen);
+      check_slab(f, n, k, before, *seen);
       for (uint32_t t = before; t < *seen; ++t)
         for (int c = 0; c < 3; ++c)
           for (int i = 0; i < 3; ++i) {
@@ -61,6 +81,7 @@ static void check_node(const tl_facets *f, uint32_t node, uint32_t *seen) {
     }
     for (uint32_t t = n->first[k]; t < n->first[k] + n->count[k]; ++t)
       CHECK_EQ_U64(t, (*seen)++);
+    check_slab(f, n, k, *seen - n->count[k], *seen);
   }
 }
 

@@ -308,6 +308,126 @@ static inline unsigned meet_children(const tl_tree_node *n, const eight_boxes *b
   return bits;
 }
 
+/* Slabs of all children, where they are: middles and unit axes, what is along these, and how far it
+ * reaches from the middle in any direction. */
+typedef struct eight_slabs {
+  float at[3][TL_TREE_WIDE], axis[3][TL_TREE_WIDE];
+  float low[TL_TREE_WIDE], high[TL_TREE_WIDE], wide[TL_TREE_WIDE];
+} eight_slabs;
+
+static inline some root_of_some(some x) {
+#if BYTES >= 32
+  return (some)_mm256_sqrt_ps((__m256)x);
+#else
+  some r;
+  for (int i = 0; i < SOME; ++i)
+    r[i] = sqrtf(x[i]);
+  return r;
+#endif
+}
+
+typedef int8_t some_bytes __attribute__((vector_size(SOME)));
+typedef int16_t some_shorts __attribute__((vector_size(2 * SOME)));
+
+static inline some some_of_bytes(const int8_t *from) {
+  some_bytes x;
+  memcpy(&x, from, sizeof x);
+  return __builtin_convertvector(x, some);
+}
+static inline some some_of_shorts(const int16_t *from) {
+  some_shorts x;
+  memcpy(&x, from, sizeof x);
+  return __builtin_convertvector(x, some);
+}
+
+/* v NULL: in their own frame. */
+static inline void see_slabs(const tl_tree_node *n, const tl_children_view *v, eight_slabs *out) {
+  static const tl_children_view own = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, {0}, {0}};
+  const tl_children_view *view = v ? v : &own;
+  for (int lane = 0; lane < TL_TREE_WIDE; lane += SOME) {
+    some middle[3], axis[3], square = {0}, axis_square = {0}, seen_square = {0};
+    for (int k = 0; k < 3; ++k) {
+      const some l = load_some(&n->lo[k][lane]), h = load_some(&n->hi[k][lane]);
+      const some half = 0.5f * (h - l);
+      middle[k] = 0.5f * (l + h), square += half * half;
+      axis[k] = some_of_bytes(&n->axis[k][lane]), axis_square += axis[k] * axis[k];
+    }
+    some at[3], seen[3];
+    for (int k = 0; k < 3; ++k) {
+      at[k] = view->m[k][0] * middle[0] + view->m[k][1] * middle[1] + view->m[k][2] * middle[2] +
+              view->offset[k];
+      seen[k] = view->m[k][0] * axis[0] + view->m[k][1] * axis[1] + view->m[k][2] * axis[2];
+      seen_square += seen[k] * seen[k];
+    }
+    const some length = root_of_some(seen_square), per = 1 / length;
+    const some wide = root_of_some(square) * length / root_of_some(axis_square);
+    const some share = wide * (1.0f / TL_TREE_SHARE);
+    const some low = some_of_shorts(&n->low[lane]) * share;
+    const some high = some_of_shorts(&n->high[lane]) * share;
+    for (int k = 0; k < 3; ++k) {
+      const some unit = seen[k] * per;
+      memcpy(&out->at[k][lane], &at[k], sizeof at[k]);
+      memcpy(&out->axis[k][lane], &unit, sizeof unit);
+    }
+    memcpy(&out->low[lane], &low, sizeof low);
+    memcpy(&out->high[lane], &high, sizeof high);
+    memcpy(&out->wide[lane], &wide, sizeof wide);
+  }
+}
+
+static inline some_truth apart_by(some low, some high, some aside, some from, some until,
+                                  float more) {
+  return (low - aside > until + more) | (high + aside < from - more);
+}
+
+/* What a cosine may be off by, near 1: the square of a sine is no smaller than it is. */
+#define SINE_SLACK 4e-6f
+
+/* Which children of b no slab parts from child i of a, by more than `more`: each slab as long as it
+ * may be along the axis of the other. */
+static inline unsigned meet_slabs(const eight_slabs *a, int i, const eight_slabs *b, float more) {
+  unsigned bits = 0;
+  const some zero = {0};
+  for (int lane = 0; lane < TL_TREE_WIDE; lane += SOME) {
+    some along_a = zero, along_b = zero, cosine = zero;
+    for (int k = 0; k < 3; ++k) {
+      const some way = load_some(&b->at[k][lane]) - a->at[k][i];
+      const some axis = load_some(&b->axis[k][lane]);
+      along_a += way * a->axis[k][i], along_b += way * axis, cosine += axis * a->axis[k][i];
+    }
+    const some square = 1 - cosine * cosine;
+    const some sine = root_of_some((some)((some_truth)square & (square > zero)) + SINE_SLACK);
+    const some low = load_some(&b->low[lane]), high = load_some(&b->high[lane]);
+    const some one = cosine * low, two = cosine * high;
+    const some_truth turned = cosine < zero;
+    const some least = (some)((turned & (some_truth)two) | (~turned & (some_truth)one));
+    const some most = (some)((turned & (some_truth)one) | (~turned & (some_truth)two));
+    const some_truth by_a =
+        apart_by(along_a + least, along_a + most, sine * load_some(&b->wide[lane]),
+                 zero + a->low[i], zero + a->high[i], more);
+    const some three = cosine * a->low[i], four = cosine * a->high[i];
+    const some lower = (some)((turned & (some_truth)four) | (~turned & (some_truth)three));
+    const some upper = (some)((turned & (some_truth)three) | (~turned & (some_truth)four));
+    const some_truth by_b =
+        apart_by(lower - along_b, upper - along_b, sine * a->wide[i], low, high, more);
+    bits |= bits_of_some(~(by_a | by_b)) << lane;
+  }
+  return bits;
+}
+
+static uint64_t part_by_slabs(const tl_tree_node *a, const tl_tree_node *b,
+                              const tl_children_view *b_to_a, uint64_t mask) {
+  eight_slabs own, seen;
+  uint64_t kept = 0;
+  const float more = fmaxf(b_to_a->more[0], fmaxf(b_to_a->more[1], b_to_a->more[2]));
+  see_slabs(a, NULL, &own);
+  see_slabs(b, b_to_a, &seen);
+  for (int i = 0; i < TL_TREE_WIDE; ++i)
+    if (mask >> (8 * i) & 0xff)
+      kept |= (mask >> (8 * i) & meet_slabs(&own, i, &seen, more)) << (8 * i);
+  return kept;
+}
+
 static uint64_t near_children(const tl_tree_node *a, unsigned slots_a,
                               const tl_children_view *a_to_b, const tl_tree_node *b,
                               unsigned slots_b, const tl_children_view *b_to_a) {
@@ -327,5 +447,5 @@ static uint64_t near_children(const tl_tree_node *a, unsigned slots_a,
     for (unsigned gone = ~met & slots_a; gone; gone &= gone - 1)
       mask &= ~(UINT64_C(1) << (8 * __builtin_ctz(gone) + j));
   }
-  return mask;
+  return mask ? part_by_slabs(a, b, b_to_a, mask) : 0;
 }

@@ -1,13 +1,42 @@
 /* The shapes of a world: named ones, and those that are written in place. */
 #include "scene/builder.h"
 #include "scene/shapes.h"
+#include "scene/warn.h"
+
+/* Contacts come from both of two surfaces that go through each other, which may hold a body. */
+static void warn_crossings(const tl_builder *b, const tl_scene_shape *shape,
+                           const tl_scene_crossings *crossings) {
+  const tl_object *at = &shape->object;
+  if (!b->log || crossings->count == 0)
+    return;
+  tl_text text = {0};
+  tl_text_add(&text, "%s:", b->scene->name);
+  if (at->origin == 0)
+    tl_text_add(&text, "%u:%u:", at->line, at->column);
+  tl_text_add(&text,
+              " %s goes through itself: %zu pair%s of triangles, the first %u and %u; `talus shape "
+              "info` shows what else is wrong with it",
+              shape->mesh.file, crossings->count, crossings->count == 1 ? "" : "s",
+              crossings->first[0], crossings->first[1]);
+  tl_warn_add_way_out(&text, TL_WARN_SELF_CROSSING);
+  if (text.status == TALUS_OK)
+    b->log(b->log_context, 1, text.data);
+  tl_text_drop(&text);
+}
+
+static talus_status add_shape(const tl_builder *b, const tl_scene_shape *shape, talus_shape *made) {
+  tl_scene_crossings crossings;
+  TL_TRY(tl_scene_add_shape(b->scene, shape, b->world, made, &crossings));
+  warn_crossings(b, shape, &crossings);
+  return TALUS_OK;
+}
 
 talus_status tl_build_shapes(tl_builder *b) {
   const tl_scene_shape *shapes = b->scene->shapes.data;
   for (size_t i = 0; i < b->scene->shapes.count; ++i) {
     talus_shape shape;
     uint32_t first;
-    const talus_status status = tl_scene_add_shape(b->scene, &shapes[i], b->world, &shape);
+    const talus_status status = add_shape(b, &shapes[i], &shape);
     if (status == TALUS_OK)
       TL_TRY(tl_names_add(&b->shapes, shapes[i].name, shape.index, &first));
     else
@@ -32,7 +61,7 @@ talus_status tl_build_use_shape(tl_builder *b, const tl_scene_shape_use *use, ta
     tl_text_drop(&key);
     return TALUS_OK;
   }
-  talus_status status = tl_scene_add_shape(b->scene, use->own, b->world, shape);
+  talus_status status = add_shape(b, use->own, shape);
   if (status == TALUS_OK)
     status = tl_array_reserve(&b->own_keys, b->own_keys.count + 1);
   char *copy = NULL;

@@ -24,7 +24,9 @@ static const tl_words warnings = {
         {"narrow-throat", TL_WARN_NARROW_THROAT, "balls too large to pass a revolved wall"},
         {"heavy-body", TL_WARN_HEAVY_BODY, "a body above a thousand tonnes: its size may be in mm"},
         {"left-behind", TL_WARN_LEFT_BEHIND,
-         "emitters and sinks of a run whose bodies are taken `from` it"}),
+         "emitters and sinks of a run whose bodies are taken `from` it"},
+        {"self-crossing", TL_WARN_SELF_CROSSING,
+         "triangles of a mesh file that go through each other"}),
     NULL};
 
 static const tl_words strict_words = {

@@ -5,6 +5,7 @@
 
 #include "scene/check.h"
 #include "scene/files.h"
+#include "scene/warn.h"
 
 static void set_turned(talus_shape_def *def, const tl_scene_turned *turned) {
   def->size[0] = turned->radius, def->size[1] = turned->length;
@@ -146,15 +147,28 @@ talus_status tl_scene_define_shape(const talus_scene *scene, const tl_scene_shap
   return status;
 }
 
+/* What is made crosses itself nowhere. */
+static talus_status look_for_crossings(const talus_scene *scene, const tl_scene_shape *shape,
+                                       const talus_mesh *lists, tl_scene_crossings *found) {
+  *found = (tl_scene_crossings){0};
+  if (tl_scene_shape_kind(shape) != TALUS_MESH || !shape->mesh.file ||
+      (scene->quiet & TL_WARN_SELF_CROSSING))
+    return TALUS_OK;
+  return talus_mesh_find_crossings(lists, &found->count, found->first);
+}
+
 talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *shape,
-                                talus_world *world, talus_shape *made) {
+                                talus_world *world, talus_shape *made,
+                                tl_scene_crossings *crossings) {
   talus_shape_def def;
   talus_mesh lists;
   talus_status status = tl_scene_define_shape(scene, shape, &def, &lists);
+  if (status != TALUS_OK && shape->name)
+    status = tl_fail_in(status, "shape '%s'", shape->name);
   if (status == TALUS_OK)
     status = talus_world_add_shape(world, &def, made);
-  else if (shape->name)
-    status = tl_fail_in(status, "shape '%s'", shape->name);
+  if (status == TALUS_OK)
+    status = look_for_crossings(scene, shape, &lists, crossings);
   talus_mesh_free(&lists);
   return status;
 }

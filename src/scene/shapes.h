@@ -6,10 +6,17 @@
 
 #include "scene/schema.h"
 
+/* Triangles of a mesh file that go through each other, and the first two, by their numbers. */
+typedef struct tl_scene_crossings {
+  size_t count;
+  uint32_t first[2];
+} tl_scene_crossings;
+
 /* Adds it to the world; reads its file of points where it has one. Messages begin with the place in
  * the scene. */
 talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *shape,
-                                talus_world *world, talus_shape *made);
+                                talus_world *world, talus_shape *made,
+                                tl_scene_crossings *crossings);
 
 /* The shape as a definition, which borrows from the scene; points and triangles that stand in a
  * file or are made go to *lists, which the caller frees (in every case). */

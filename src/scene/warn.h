@@ -23,7 +23,8 @@ enum {
   TL_WARN_SOFT_SPRINGS = 2048,
   TL_WARN_HEAVY_BODY = 4096,
   TL_WARN_NARROW_THROAT = 8192,
-  TL_WARN_LEFT_BEHIND = 16384 /* likewise */
+  TL_WARN_LEFT_BEHIND = 16384,  /* likewise */
+  TL_WARN_SELF_CROSSING = 32768 /* likewise */
 };
 
 /* kg: hardly anything heavier moves in one piece, except ships and asteroids. */

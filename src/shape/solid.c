@@ -151,6 +151,34 @@ talus_status tl_solid_make(const char *who, const talus_shape_def *def, tl_shape
   return status == TALUS_OK ? set_lists(def, shape) : status;
 }
 
+static bool runs_along(const tl_facets *f, uint32_t triangle, uint32_t from, uint32_t to) {
+  const uint32_t *v = f->triangle + 3 * (size_t)triangle;
+  return (v[0] == from && v[1] == to) || (v[1] == from && v[2] == to) ||
+         (v[2] == from && v[0] == to);
+}
+
+/* The first edge of other than two triangles, or whose two run along it the same way; or TL_NONE.
+ */
+static uint32_t first_flipped_edge(const tl_facets *f) {
+  for (uint32_t e = 0; e < f->edges; ++e) {
+    const uint32_t first = f->edge_start[e], *v = f->edge_vertex + 2 * (size_t)e;
+    if (f->edge_start[e + 1] - first != 2 ||
+        runs_along(f, f->edge_triangle[first], v[0], v[1]) ==
+            runs_along(f, f->edge_triangle[first + 1], v[0], v[1]))
+      return e;
+  }
+  return TL_NONE;
+}
+
+static void place_edge(const tl_shape *shape, uint32_t edge, talus_dvec3 end[2]) {
+  const tl_frame axes = tl_frame_from_quat(shape->axes);
+  const tl_facets *f = shape->facets;
+  for (size_t k = 0; k < 2; ++k) {
+    const talus_dvec3 own = tl_facets_point(f, f->edge_vertex[2 * (size_t)edge + k]);
+    end[k] = tl_dadd(shape->centre, tl_frame_to_world(&axes, own));
+  }
+}
+
 talus_status tl_solid_refuse_free(const tl_shape *shape, const char *what) {
   const uint32_t edge = tl_facets_open_edge(shape->facets);
   if (shape->open == TALUS_SIDES_IN)
@@ -158,20 +186,22 @@ talus_status tl_solid_refuse_free(const tl_shape *shape, const char *what) {
                    "%s: a mesh that is a tank (`sides: in`) has no mass and cannot be free; make "
                    "it fixed or give it a motion",
                    what);
-  if (edge == TL_NONE)
-    return tl_fail(TALUS_ERROR_INVALID,
-                   "%s: its mesh is closed but not a solid (flipped triangles, or edges of more "
-                   "than two, or `sides: both`) and cannot be free; `talus shape repair` turns "
-                   "triangles the same way",
-                   what);
-  const tl_frame axes = tl_frame_from_quat(shape->axes);
   talus_dvec3 end[2];
-  for (int k = 0; k < 2; ++k)
-    end[k] = tl_dadd(
-        shape->centre,
-        tl_frame_to_world(
-            &axes, tl_facets_point(shape->facets,
-                                   shape->facets->edge_vertex[2 * (size_t)edge + (size_t)k])));
+  if (edge == TL_NONE) {
+    const uint32_t flipped = first_flipped_edge(shape->facets);
+    if (flipped == TL_NONE)
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "%s: its mesh is closed but not a solid (it has no volume, or `sides: both`) "
+                     "and cannot be free",
+                     what);
+    place_edge(shape, flipped, end);
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: its mesh is closed but not a solid and cannot be free: triangles are "
+                   "flipped, or more than two, first at the edge from (%g, %g, %g) to (%g, %g, "
+                   "%g); `talus shape repair` turns triangles the same way",
+                   what, end[0].x, end[0].y, end[0].z, end[1].x, end[1].y, end[1].z);
+  }
+  place_edge(shape, edge, end);
   return tl_fail(TALUS_ERROR_INVALID,
                  "%s: its mesh is open, first at the edge from (%g, %g, %g) to (%g, %g, %g), so it "
                  "has no mass and cannot be free; make it fixed, give it a `thickness`, or close "

@@ -9,6 +9,8 @@ typedef struct item {
 } item;
 
 typedef struct builder {
+  const double *points;
+  const uint32_t *triangle; /* as it was given */
   item *items;
   tl_tree *tree;
 } builder;
@@ -108,6 +110,44 @@ static void set_box(tl_tree_node *node, uint32_t k, const item *items, size_t n)
   }
 }
 
+static talus_dvec3 corner_of(const builder *b, const item *i, size_t k) {
+  const double *p = b->points + 3 * (size_t)b->triangle[3 * (size_t)i->number + k];
+  return tl_dvec3(p[0], p[1], p[2]);
+}
+
+/* Along the sum of the normals by area. */
+static void set_slab(const builder *b, tl_tree_node *node, uint32_t k, const item *items,
+                     size_t n) {
+  talus_dvec3 sum = tl_dvec3(0, 0, 0);
+  for (size_t i = 0; i < n; ++i) {
+    const talus_dvec3 p = corner_of(b, &items[i], 0);
+    sum = tl_dadd(sum, tl_dcross(tl_dsub(corner_of(b, &items[i], 1), p),
+                                 tl_dsub(corner_of(b, &items[i], 2), p)));
+  }
+  const double most = fmax(fabs(sum.x), fmax(fabs(sum.y), fabs(sum.z)));
+  const double per = most > 0 ? 127 / most : 0;
+  node->axis[0][k] = (int8_t)(sum.x * per), node->axis[1][k] = (int8_t)(sum.y * per);
+  node->axis[2][k] = most > 0 ? (int8_t)(sum.z * per) : 127;
+  talus_dvec3 axis =
+      tl_dvec3((double)node->axis[0][k], (double)node->axis[1][k], (double)node->axis[2][k]);
+  axis = tl_dscale(axis, 1 / tl_dlength(axis));
+  float middle[3], square = 0;
+  for (int i = 0; i < 3; ++i) {
+    const float half = 0.5F * (node->hi[i][k] - node->lo[i][k]);
+    middle[i] = 0.5F * (node->lo[i][k] + node->hi[i][k]);
+    square += half * half;
+  }
+  const talus_dvec3 at = tl_dvec3((double)middle[0], (double)middle[1], (double)middle[2]);
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  for (size_t i = 0; i < 3 * n; ++i) {
+    const double s = tl_ddot(axis, tl_dsub(corner_of(b, &items[i / 3], i % 3), at));
+    low = fmin(low, s), high = fmax(high, s);
+  }
+  const double shares = square > 0 ? TL_TREE_SHARE / sqrt((double)square) : 0;
+  node->low[k] = (int16_t)(fmax(floor(low * shares), -TL_TREE_SHARE) - 1);
+  node->high[k] = (int16_t)(fmin(ceil(high * shares), TL_TREE_SHARE) + 1);
+}
+
 static talus_status add_node(tl_tree *tree, uint32_t *number) {
   if (tree->nodes == tree->capacity) {
     const uint32_t room = tree->capacity < 8 ? 8 : tree->capacity + tree->capacity / 2;
@@ -150,10 +190,22 @@ static talus_status build(builder *b, size_t begin, size_t end, int level, uint3
       TL_TRY(build(b, from, from + n, level + 1, &first));
     tl_tree_node *node = &b->tree->node[here];
     set_box(node, k, b->items + from, n);
+    node->axis[0][k] = node->axis[1][k] = 0, node->axis[2][k] = 1;
+    node->low[k] = node->high[k] = 0;
+    if (n > 0)
+      set_slab(b, node, k, b->items + from, n);
     node->first[k] = first;
     node->count[k] = n <= TL_TREE_LEAF ? (uint8_t)n : 0;
   }
   return TALUS_OK;
+}
+
+/* Gives back the room of nodes that were not needed; where that is refused it stays. */
+static void trim(tl_tree *tree) {
+  void *data = tree->node;
+  if (tl_resize(&data, tree->capacity * sizeof *tree->node, tree->nodes * sizeof *tree->node) ==
+      TALUS_OK)
+    tree->node = data, tree->capacity = tree->nodes;
 }
 
 talus_status tl_tree_build(const double *points, uint32_t *triangle, uint32_t triangles,
@@ -166,7 +218,7 @@ talus_status tl_tree_build(const double *points, uint32_t *triangle, uint32_t tr
   if (status == TALUS_OK)
     status = tl_resize(&copy, 0, copy_bytes);
   if (status == TALUS_OK) {
-    builder b = {.items = items, .tree = tree};
+    builder b = {.points = points, .triangle = triangle, .items = items, .tree = tree};
     for (uint32_t t = 0; t < triangles; ++t)
       measure(points, triangle + 3 * (size_t)t, t, &b.items[t]);
     status = build(&b, 0, triangles, 1, &root);
@@ -179,7 +231,9 @@ talus_status tl_tree_build(const double *points, uint32_t *triangle, uint32_t tr
     (void)tl_resize(&items, item_bytes, 0); /* freeing cannot fail */
   if (copy)
     (void)tl_resize(&copy, copy_bytes, 0);
-  if (status != TALUS_OK)
+  if (status == TALUS_OK)
+    trim(tree);
+  else
     tl_tree_release(tree);
   return status;
 }

@@ -11,13 +11,19 @@
 #include "kernels/vec3.h"
 
 #define TL_TREE_WIDE  8
-#define TL_TREE_LEAF  4  /* triangles, at most */
-#define TL_TREE_STACK 24 /* levels, at most */
+#define TL_TREE_SHARE 32000 /* of half the diagonal of a box: what its slab is counted in */
+#define TL_TREE_LEAF  4     /* triangles, at most */
+#define TL_TREE_STACK 24    /* levels, at most */
 
+/* A slab says more of a piece of a surface than a box that stands aslant: what is in the child lies
+ * between `low` and `high` along its axis (a whole number for each coordinate, of any length), from
+ * the middle of its box. */
 typedef struct tl_tree_node {
   float lo[3][TL_TREE_WIDE], hi[3][TL_TREE_WIDE]; /* an empty child: lo > hi */
   uint32_t first[TL_TREE_WIDE];                   /* its node, or its first triangle */
-  uint8_t count[TL_TREE_WIDE];                    /* its triangles; 0: a node, or empty */
+  int16_t low[TL_TREE_WIDE], high[TL_TREE_WIDE];  /* rounded outwards */
+  int8_t axis[3][TL_TREE_WIDE];
+  uint8_t count[TL_TREE_WIDE]; /* its triangles; 0: a node, or empty */
 } tl_tree_node;
 
 typedef struct tl_tree {

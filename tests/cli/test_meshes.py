@@ -92,6 +92,37 @@ def test_open_mesh_that_is_free_is_refused_with_its_first_open_edge(folder):
     assert "open, first at the edge from (" in result.stderr and "talus shape repair" in result.stderr
 
 
+# What is wrong with the mesh of a free body, and what is said of it.
+FAULTS = {
+    "inverted": (CUBE.replace("f 1 4 3 2", "f 1 2 3 4"), "triangles are flipped, or more than two, first at the edge from ("),
+    "inside out": ("\n".join(" ".join(["f", *reversed(line.split()[1:])]) if line[0] == "f" else line
+                             for line in CUBE.splitlines()) + "\n", "inside out, its volume is -"),
+    "flat": (CUBE.replace("0.1\n", "0\n").replace("-0\n", "0\n"), "closed but not a solid and cannot be free"),
+    "cut off": (CUBE[:CUBE.index("f 4 1 5 8") - 12], "open, first at the edge from ("),
+    "no number": (CUBE.replace("v 0.1 0.1 0.1", "v 0.1 nan 0.1"), "cube.obj:7:7: a vertex: `nan` is not a number"),
+    "no such corner": (CUBE.replace("f 4 1 5 8", "f 4 1 5 9"), "cube.obj:14:9: corner 9 of a face is not one of the 8 vertices"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_mesh_that_is_no_solid_is_refused_with_its_place(folder, fault):
+    data, message = FAULTS[fault]
+    (folder / "cube.obj").write_text(data)
+    result = talus("check", folder / "scene.yaml")
+    assert result.returncode == 2 and message in result.stderr, result.stderr
+
+
+def test_mesh_that_goes_through_itself_is_warned_of_with_its_first_pair(folder):
+    (folder / "cube.obj").write_text(CUBE + "v 0 0 -0.2\nv 0.02 0 -0.2\nv 0 0 0.2\nv 0 0.02 -0.2\n"
+                                     "f 9 12 10\nf 9 10 11\nf 10 12 11\nf 12 9 11\n")
+    result = talus("check", folder / "scene.yaml")
+    assert result.returncode == 0, result.stderr
+    assert "scene.yaml:6:9: cube.obj goes through itself: " in result.stderr, result.stderr
+    assert re.search(r"pairs of triangles, the first [01] and 1[2-5];.*`quiet: \[self-crossing\]`", result.stderr), result.stderr
+    quiet = talus("check", folder / "scene.yaml", "--set", "quiet=[self-crossing]")
+    assert quiet.returncode == 0 and "goes through itself" not in quiet.stderr
+
+
 def test_body_within_a_solid_mesh_is_named_at_the_start(folder):
     (folder / "scene.yaml").write_text(SCENE.replace("[0.05, 0, 0.35]}", "[0, 0, 0.11], scale: 0.05}"))
     result = talus("check", folder / "scene.yaml")
