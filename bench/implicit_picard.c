@@ -236,7 +236,7 @@ static bool rest(const way *w, const tl_shape *sphere, int wide, int steps, spen
 
 bool implicit_sheet(const implicit_bench *bench) {
   static const double thesis[WAYS] = {0.967e3, NAN, 0.237, 0.116, NAN};
-  const int wide = bench->quick ? 3 : 8, steps = bench->quick ? 2 : 5;
+  const int wide = bench->quick ? 3 : 6, steps = 2;
   const double pairs = 2.0 * wide * (wide - 1);
   tl_shape sphere;
   bool good = true;

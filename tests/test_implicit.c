@@ -657,7 +657,7 @@ TEST(picard_finds_the_same_by_surrogates) {
     printf("  of %g: surrogate %g, multires %g (printed %g); iterations %d, %d\n",
            (double)all, (double)tree.comparisons, (double)down.comparisons,
            (double)down.world->multires.product, picard.inner, down.inner);
-    CHECK(6 * tree.comparisons < all && 6 * down.comparisons < all);
+    CHECK(5 * tree.comparisons < all && 5 * down.comparisons < all);
     CHECK(down.world->multires.product > down.comparisons);
     talus_world_destroy(flat.world), talus_world_destroy(picard.world);
     talus_world_destroy(tree.world), talus_world_destroy(down.world);
