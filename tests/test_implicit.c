@@ -1,6 +1,6 @@
 /* Implicit steps: what backward Euler does to a bounce, when Picard converges, that Newton always
  * does, rest, momentum, the ledger, and the same bits however a run is cut. */
-#include "check.h"
+#include "world_fixture.h"
 
 #include "world/world.h"
 
@@ -54,14 +54,6 @@ static talus_material material(talus_world *world, const settings *s) {
   return m;
 }
 
-static talus_shape shape(talus_world *world, talus_shape_kind kind, double a, double b, double c) {
-  talus_shape_def def = talus_shape_def_default();
-  talus_shape s;
-  def.kind = kind, def.size[0] = a, def.size[1] = b, def.size[2] = c, def.size[3] = 0;
-  CHECK_OK(talus_world_add_shape(world, &def, &s));
-  return s;
-}
-
 static talus_body body(talus_world *world, talus_shape s, talus_material m, talus_dvec3 at,
                        talus_vec3 v, double mass) {
   talus_body_def def = talus_body_def_default();
@@ -71,12 +63,6 @@ static talus_body body(talus_world *world, talus_shape s, talus_material m, talu
   def.kind = mass > 0 ? TALUS_FREE : TALUS_FIXED;
   CHECK_OK(talus_world_add_body(world, &def, &made));
   return made;
-}
-
-static talus_body_info info(const talus_world *world, talus_body b) {
-  talus_body_info i;
-  CHECK_OK(talus_world_get_body(world, b, &i));
-  return i;
 }
 
 static talus_report report_of(talus_world *world) {

@@ -430,7 +430,7 @@ TEST(warning_of_an_idle_key_says_whose_it_is_and_what_is_chosen) {
 }
 
 TEST(surrogates_without_a_mesh_are_picard) {
-  const char *steps = "step: {kind: implicit, method: multires-picard, dt: 1e-3}\n"
+  const char *steps = "step: {kind: implicit, method: multires-picard, dt: 2e-4}\n"
                       "solve: {kind: penalty}\ntalus: 1\nuntil: 1\n" GOOD_MATERIALS;
   char text[1024];
   snprintf(text, sizeof text, "%s" GOOD_BODIES, steps);

@@ -954,6 +954,7 @@ typedef struct talus_probe_def {
   /* Sizes: radii (of balls of the same volume), m, rising, between which bodies are counted. */
   const double *sizes;
   size_t size_count;
+  double every; /* s: adaptive steps end on its multiples; 0: wherever they like */
 } talus_probe_def;
 
 typedef struct talus_probe_values {

@@ -42,7 +42,7 @@ static talus_status read_walls(tl_run *run) {
   return TALUS_OK;
 }
 
-/* A file that an older talus began has fewer columns, and keeps them. */
+/* A file that an older talus began has fewer columns. It keeps that number. */
 static talus_status read_columns(tl_run *run) {
   char header[sizeof HEADER];
   TL_TRY(tl_lines_first(&run->history, header, sizeof header));
