@@ -103,8 +103,9 @@ static bool take_steps(talus_world *world, int steps, spent *sum) {
  * them. */
 static bool collide(const way *w, const tl_shape *first, const tl_shape *second, double scale,
                     bool on_plane, int k, int steps, spent *sum) {
-  const talus_quat turned = {(talus_real)cos(0.3 * k), (talus_real)(0.6 * sin(0.3 * k)),
-                             (talus_real)(0.8 * sin(0.3 * k)), 0};
+  const double angle = 0.3 * (k + 1); /* not pole to pole, where all triangles are as near */
+  const talus_quat turned = {(talus_real)cos(angle), (talus_real)(0.6 * sin(angle)),
+                             (talus_real)(0.8 * sin(angle)), 0};
   const talus_quat tilted = {(talus_real)cos(0.05), 0, (talus_real)sin(0.05), 0};
   const double apart = on_plane ? 0.5 + IMPLICIT_REACH : 0.5 * (1 + scale) + IMPLICIT_REACH;
   const placed one = {.rotation = on_plane ? tilted : turned, .scale = scale, .fixed = on_plane};

@@ -183,8 +183,8 @@ TEST(newton_converges_at_any_stiffness) {
 static double sum_of(const talus_report *r);
 static talus_world *heap(const settings *s);
 
-/* Where no end fits a long step it is taken in shorter ones, which is counted; nothing of the try is
- * left in state or ledger. */
+/* Where no end fits a long step it is taken in shorter ones, which is counted; nothing of the try
+ * is left in state or ledger. */
 TEST(hard_impacts_with_friction_end) {
   settings s = usual;
   s.dt = 2e-3, s.stiffness = 2e10, s.friction = 0.4, s.restitution = 0.3; /* h omega is 100 */
@@ -640,9 +640,9 @@ TEST(picard_finds_the_same_by_surrogates) {
     const double apart = farthest(down.world, picard.world);
     CHECK_MSG(apart < (TALUS_SINGLE ? 1e-4 : 1e-9), "%g m", apart);
     const uint64_t all = 2 * 112 * 112 * (uint64_t)picard.inner; /* of flat, at least */
-    printf("  of %g: surrogate %g, multires %g (printed %g); iterations %d, %d\n",
-           (double)all, (double)tree.comparisons, (double)down.comparisons,
-           (double)down.world->multires.product, picard.inner, down.inner);
+    printf("  of %g: surrogate %g, multires %g (printed %g); iterations %d, %d\n", (double)all,
+           (double)tree.comparisons, (double)down.comparisons, (double)down.world->multires.product,
+           picard.inner, down.inner);
     CHECK(5 * tree.comparisons < all && 5 * down.comparisons < all);
     CHECK(down.world->multires.product > down.comparisons);
     talus_world_destroy(flat.world), talus_world_destroy(picard.world);

@@ -38,6 +38,14 @@ static void warn_of_surrogates(tl_warner *w) {
   for (size_t i = 0; i < scene->shapes.count; ++i)
     if (tl_scene_shape_kind(&shapes[i]) == TALUS_MESH)
       return;
+  const tl_scene_body *bodies = scene->bodies.data;
+  for (size_t i = 0; i < scene->bodies.count; ++i) {
+    const tl_scene_fill *fill = bodies[i].fill;
+    const tl_scene_shape *shape =
+        tl_check_shape(w->checker, fill ? &fill->shape : &bodies[i].shape);
+    if (shape && tl_scene_shape_kind(shape) == TALUS_MESH)
+      return;
+  }
   const tl_node_id step = tl_check_value(w->checker, w->checker->root, "step");
   tl_warn(w, TL_WARN_IDLE_KEY, tl_check_mark(w->checker, step, "method"),
           "step.method goes by surrogate triangles of meshes, and there is no mesh: it is picard");

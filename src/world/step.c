@@ -197,8 +197,8 @@ static void note_convergence(talus_world *world, double time) {
                     "step: the implicit step to t = %g s did not converge within %d iterations at "
                     "%s and was taken in %d parts; a shorter step, a larger step.tolerance or more "
                     "step.iterations would do (told once; the summary counts such steps)",
-                    time, world->model.implicit.iterations,
-                    tl_world_describe(world, solve->worst), solve->unconverged + 1);
+                    time, world->model.implicit.iterations, tl_world_describe(world, solve->worst),
+                    solve->unconverged + 1);
   else if (is_first)
     tl_world_offend(world, TALUS_STRICT_UNCONVERGED,
                     "solve: not converged at t = %g s: %d sweeps left an RMS residual of %.3g m/s "
