@@ -99,6 +99,15 @@ static bool take_steps(talus_world *world, int steps, spent *sum) {
   return true;
 }
 
+/* Steps until a force is felt, which do not count. */
+static bool approach(talus_world *world) {
+  talus_report r = {0};
+  for (int i = 0; i < 60 && r.inner == 0; ++i)
+    if (talus_world_step(world, 1) != TALUS_OK || talus_world_report(world, &r) != TALUS_OK)
+      return implicit_fail("a step");
+  return true;
+}
+
 /* Two spheres on a collision course, or one that falls on a tilted plane and slides on: k turns
  * them. */
 static bool collide(const way *w, const tl_shape *first, const tl_shape *second, double scale,
@@ -120,7 +129,7 @@ static bool collide(const way *w, const tl_shape *first, const tl_shape *second,
     return false;
   bool good =
       (add_mesh(world, first, &a) && add_mesh(world, second, &b)) || implicit_fail("a mesh");
-  good = good && add_body(world, a, m, &one) && add_body(world, b, m, &other) &&
+  good = good && add_body(world, a, m, &one) && add_body(world, b, m, &other) && approach(world) &&
          take_steps(world, steps, sum);
   sum->collisions++;
   talus_world_destroy(world);
