@@ -27,7 +27,7 @@ enum { FLAT, BOXES, SURROGATE, MULTIRES, NEWTON, WAYS };
 
 /* Sums over steps. */
 typedef struct spent {
-  int steps, collisions;
+  int steps, collisions, failed; /* collisions that ended at a step that did not converge */
   double iterations, looks, comparisons, seconds, pairs;
 } spent;
 
@@ -85,7 +85,11 @@ static bool take_steps(talus_world *world, int steps, spent *sum) {
     if (talus_world_report(world, &before) != TALUS_OK)
       return implicit_fail("a report");
     const double begun = implicit_cpu();
-    if (talus_world_step(world, 1) != TALUS_OK)
+    const talus_status status = talus_world_step(world, 1);
+    sum->failed += status == TALUS_ERROR_DIVERGED;
+    if (status == TALUS_ERROR_DIVERGED)
+      return true;
+    if (status != TALUS_OK)
       return implicit_fail("a step");
     sum->seconds += implicit_cpu() - begun;
     if (talus_world_report(world, &after) != TALUS_OK)
@@ -102,9 +106,13 @@ static bool take_steps(talus_world *world, int steps, spent *sum) {
 /* Steps until a force is felt, which do not count. */
 static bool approach(talus_world *world) {
   talus_report r = {0};
-  for (int i = 0; i < 60 && r.inner == 0; ++i)
-    if (talus_world_step(world, 1) != TALUS_OK || talus_world_report(world, &r) != TALUS_OK)
+  for (int i = 0; i < 60 && r.inner == 0; ++i) {
+    const talus_status status = talus_world_step(world, 1);
+    if (status == TALUS_ERROR_DIVERGED)
+      return true; /* take_steps counts it */
+    if (status != TALUS_OK || talus_world_report(world, &r) != TALUS_OK)
       return implicit_fail("a step");
+  }
   return true;
 }
 
@@ -147,9 +155,10 @@ static void print_way(const implicit_bench *bench, const char *scene, int i, int
                       const spent *s, double flat) {
   char row[96];
   const double to_100 = 100.0 / s->steps;
-  printf("  %-6s %-18s %6.1f %9.2e   %6.1f %9.2e %8.1f %9.1f\n", scene, ways[i].name,
+  printf("  %-6s %-18s %6.1f %9.2e   %6.1f %9.2e %8.1f %9.1f %6d\n", scene, ways[i].name,
          thesis_iterations[plane][i], thesis_comparisons[plane][i], s->iterations / s->steps,
-         s->comparisons * to_100, flat / (s->comparisons * to_100), 1e6 * s->seconds / s->steps);
+         s->comparisons * to_100, flat / (s->comparisons * to_100), 1e6 * s->seconds / s->steps,
+         s->failed);
   snprintf(row, sizeof row, "%s, %s", scene, ways[i].name);
   implicit_put(bench, "6.5", row, "iterations", thesis_iterations[plane][i],
                s->iterations / s->steps);
@@ -191,9 +200,9 @@ bool implicit_picards(const implicit_bench *bench) {
   printf("  collisions of %d steps at h omega %g, which is not that of the thesis (unknown); sums "
          "over 100 steps;\n  flat: comparisons by the looks of surrogate-picard, time of %d "
          "collision; one thread\n\n"
-         "  %-6s %-18s %-16s   %-16s %8s\n  %-6s %-18s %6s %9s   %6s %9s %8s %9s\n",
+         "  %-6s %-18s %-16s   %-16s %8s\n  %-6s %-18s %6s %9s   %6s %9s %8s %9s %6s\n",
          IMPACT, H_OMEGA, FLAT_IMPACT, "", "", "thesis", "ours", "times", "scene", "method",
-         "iter.", "compar.", "iter.", "compar.", "fewer", "us/step");
+         "iter.", "compar.", "iter.", "compar.", "fewer", "us/step", "failed");
   return run_scene(bench, false) && run_scene(bench, true);
 }
 
