@@ -6,6 +6,8 @@
  *   implicit_halos.c    6.1: halos of surrogate triangles
  *   implicit_pairs.c    6.2, 6.3: kernels alone
  *   implicit_trees.c    6.4: flat and surrogate trees
+ *   implicit_picard.c   6.5, 6.6, 6.8, 6.9: implicit steps
+ *   implicit_error.c    error against time as springs get stiffer
  *
  * A new table is a function and a line of the list. */
 #ifndef BENCH_IMPLICIT_H
@@ -29,7 +31,8 @@ typedef struct implicit_bench {
 /* Prints its table, and puts every number beside that of the thesis. False: it failed, and said so.
  */
 typedef bool implicit_table_fn(const implicit_bench *bench);
-implicit_table_fn implicit_halos, implicit_two, implicit_plane, implicit_trees;
+implicit_table_fn implicit_halos, implicit_two, implicit_plane, implicit_trees, implicit_picards,
+    implicit_scales, implicit_sheet, implicit_errors;
 
 /* A number of a table for the CSV file; thesis NAN: it has none there. */
 void implicit_put(const implicit_bench *bench, const char *table, const char *row,

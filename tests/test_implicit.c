@@ -643,7 +643,8 @@ TEST(picard_finds_the_same_by_surrogates) {
     printf("  of %g: surrogate %g, multires %g (printed %g); iterations %d, %d\n", (double)all,
            (double)tree.comparisons, (double)down.comparisons, (double)down.world->multires.product,
            picard.inner, down.inner);
-    CHECK(6 * tree.comparisons < all && 6 * down.comparisons < all);
+    const uint64_t less = TALUS_SINGLE ? 2 : 5; /* the fewer iterations, the more levels weigh */
+    CHECK(less * tree.comparisons < all && less * down.comparisons < all);
     CHECK(down.world->multires.product > down.comparisons);
     talus_world_destroy(flat.world), talus_world_destroy(picard.world);
     talus_world_destroy(tree.world), talus_world_destroy(down.world);

@@ -429,6 +429,19 @@ TEST(warning_of_an_idle_key_says_whose_it_is_and_what_is_chosen) {
                 "test.yaml:7:33: ", "it is for kind ccp, and solve.kind is impulse;");
 }
 
+TEST(surrogates_without_a_mesh_are_picard) {
+  const char *steps = "step: {kind: implicit, method: multires-picard, dt: 2e-4}\n"
+                      "solve: {kind: penalty}\ntalus: 1\nuntil: 1\n" GOOD_MATERIALS;
+  char text[1024];
+  snprintf(text, sizeof text, "%s" GOOD_BODIES, steps);
+  check_warning(text, "idle-key", "test.yaml:1", "there is no mesh: it is picard");
+  snprintf(text, sizeof text,
+           "%sbodies:\n  - {shape: {mesh: {make: plate, size: [2, 2]}}, fixed: true}\n"
+           "  - {shape: {mesh: {make: icosphere, size: [0.1]}}, at: [0, 0, 0.1]}\n",
+           steps);
+  CHECK_EQ_U64(warnings_of(text).count, 0);
+}
+
 TEST(friction_of_hard_spheres_is_warned_of_once) {
   check_warning(
       "talus: 1\nuntil: 1\nsolve: elastic\nmaterials: {rock: {friction: 0.3}}\n" GOOD_BODIES,

@@ -154,8 +154,8 @@ static talus_status narrow(const look_job *job, tl_multires_pair *p, uint32_t pa
           end - i == tl_surrogates_child_count(&job->surrogates, &parent) && !is_back(p, &parent);
     if (may) {
       TL_TRY(tl_array_push(&p->back, parent));
-      rows[kept++] = (tl_multires_row){
-          .row = parent, .parent = tl_surrogates_above(&job->surrogates, &parent)};
+      rows[kept++] = (tl_multires_row){.row = parent,
+                                       .parent = tl_surrogates_above(&job->surrogates, &parent)};
       continue;
     }
     for (size_t k = i; k < end; ++k)

@@ -169,7 +169,9 @@ const tl_map tl_schema_step = {
          .fallback = "0.01", .example = "1e-6",
          .help = "iterations end when the force and torque of every body change by less, relative "
                  "to the sum of the sizes of its contact forces"},
-        {KEY(OWNER, damping, NUMBER), ONLY(WHERE("kind", "implicit"), WHERE("method", "picard", "surrogate-picard", "multires-picard")),
+        {KEY(OWNER, damping, NUMBER),
+         ONLY(WHERE("kind", "implicit"),
+              WHERE("method", "picard", "surrogate-picard", "multires-picard")),
          .range = {0, 1, true}, .words = &dampings, .fallback = "auto", .example = "0.5",
          .help = "share of the new guess, 1: undamped"},
         {0}}};

@@ -27,6 +27,30 @@ static void warn_idle(tl_warner *w, const tl_key *part, const tl_key *key, const
   tl_text_drop(&choice);
 }
 
+/* Methods that go by surrogate triangles, where nothing has any. */
+static void warn_of_surrogates(tl_warner *w) {
+  const talus_scene *scene = w->checker->scene;
+  if (scene->step.kind != TALUS_STEP_IMPLICIT ||
+      (scene->step.method != TALUS_IMPLICIT_SURROGATE_PICARD &&
+       scene->step.method != TALUS_IMPLICIT_MULTIRES_PICARD))
+    return;
+  const tl_scene_shape *shapes = scene->shapes.data;
+  for (size_t i = 0; i < scene->shapes.count; ++i)
+    if (tl_scene_shape_kind(&shapes[i]) == TALUS_MESH)
+      return;
+  const tl_scene_body *bodies = scene->bodies.data;
+  for (size_t i = 0; i < scene->bodies.count; ++i) {
+    const tl_scene_fill *fill = bodies[i].fill;
+    const tl_scene_shape *shape =
+        tl_check_shape(w->checker, fill ? &fill->shape : &bodies[i].shape);
+    if (shape && tl_scene_shape_kind(shape) == TALUS_MESH)
+      return;
+  }
+  const tl_node_id step = tl_check_value(w->checker, w->checker->root, "step");
+  tl_warn(w, TL_WARN_IDLE_KEY, tl_check_mark(w->checker, step, "method"),
+          "step.method goes by surrogate triangles of meshes, and there is no mesh: it is picard");
+}
+
 void tl_warn_keys(tl_warner *warner) {
   for (const tl_key *part = tl_schema_scene.keys; part->name; ++part) {
     if (part->type != TL_TYPE_MAP)
@@ -39,4 +63,5 @@ void tl_warn_keys(tl_warner *warner) {
         warn_idle(warner, part, key, only, object);
     }
   }
+  warn_of_surrogates(warner);
 }

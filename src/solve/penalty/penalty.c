@@ -47,9 +47,8 @@ static talus_real reduced_mass(const tl_model *model, uint32_t a, uint32_t b) {
 
 talus_real tl_penalty_stiffness(const tl_crowd *crowd, uint32_t a, uint32_t b) {
   const talus_real normal = law_of(crowd, a, b)->normal;
-  return crowd->model->solve.law == TALUS_NOBLE
-             ? normal * tl_sqrt(reduced_mass(crowd->model, a, b))
-             : normal;
+  return crowd->model->solve.law == TALUS_NOBLE ? normal * tl_sqrt(reduced_mass(crowd->model, a, b))
+                                                : normal;
 }
 
 /* Points of the pair that share its cohesion: those that touch. */

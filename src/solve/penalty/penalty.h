@@ -60,8 +60,8 @@ typedef struct tl_penalty {
   TL_ARRAY(tl_penalty_limit) limits; /* of an implicit step */
   tl_contacts start; /* of the state that a step begins with, where forces were not known */
   tl_contacts between[TL_PENALTY_HALVES]; /* of implicit steps that were taken in halves */
-  bool is_general;   /* for tests: balls are not taken for balls */
-  bool are_balls;    /* all that moves: it goes the way of step/balls/; derived */
+  bool is_general;                        /* for tests: balls are not taken for balls */
+  bool are_balls; /* all that moves: it goes the way of step/balls/; derived */
 } tl_penalty;
 
 void tl_penalty_free(tl_penalty *penalty);

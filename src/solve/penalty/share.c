@@ -3,8 +3,8 @@
  * Each point is a spring of its own, so that a face of four corners would be four times as stiff as
  * a ball, and a mesh the stiffer the finer it is. So the points of a patch have weights: point i of
  * a patch has s_i / sum of K_ij s_j, where K_ij is 1 between points of one direction, 0 between
- * those of different ones. s is 1 where bodies touch and fades out over a band of gaps: a point that
- * comes to touch already had its part, and no force jumps when it does.
+ * those of different ones. s is 1 where bodies touch and fades out over a band of gaps: a point
+ * that comes to touch already had its part, and no force jumps when it does.
  *
  * Springs whose weights depend on places would make energy: a body that tips from a face over an
  * edge would get back more than was put in. So forces are the gradient of sum w_i e_i(gap_i), e the

@@ -1,5 +1,5 @@
-/* A step of Newton's method that does not converge is taken in two halves, each of which may be
- * taken in halves again.
+/* A step that does not converge is taken in two halves, each of which may be taken in halves again:
+ * of Newton's method, and of Picard's where its damping is ours to choose.
  *
  * A hard impact in a long step may have no end that fits: contacts turn or jump between faces on
  * the way there. The shorter the step the less of that, and below the critical one there is none.
@@ -86,6 +86,11 @@ static talus_status step_in_halves(const halves *job, tl_step_report *report) {
   return status;
 }
 
+static bool may_halve(const talus_implicit_def *def) {
+  return def->method == TALUS_IMPLICIT_NEWTON ||
+         (def->method != TALUS_IMPLICIT_EULER && def->damping < 0);
+}
+
 static talus_status step(const halves *job, tl_step_report *report) {
   const tl_crowd *crowd = job->crowd;
   tl_penalty *p = crowd->penalty;
@@ -95,7 +100,7 @@ static talus_status step(const halves *job, tl_step_report *report) {
   const talus_status status = tl_implicit_step(job->backend, crowd, report, &is_stuck);
   tl_arena_release(crowd->arena, mark);
   if (status == TALUS_OK || !is_stuck || job->depth == TL_PENALTY_HALVES ||
-      crowd->model->implicit.method != TALUS_IMPLICIT_NEWTON)
+      !may_halve(&crowd->model->implicit))
     return status;
   const tl_step_report tried = *report;
   const talus_status end = step_in_halves(job, report);

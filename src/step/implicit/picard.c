@@ -11,11 +11,12 @@
  * its sign, so that contacts that open and close on the way do no harm; what was touched in any
  * guess of the step counts. */
 static double share_for(const tl_implicit *job, double *most) {
-  if (job->at_end.multires && job->at_end.multires->widened > 0)
-    *most = 0; /* contacts of surrogates, which do not come again */
   for (size_t i = 0; i < job->crowd->count; ++i)
     *most = fmax(*most, tl_implicit_stiffness(job, tl_crowd_slot(job->crowd, i)));
-  return 1 / (1 + *most);
+  const double share = 1 / (1 + *most);
+  if (job->at_end.multires && job->at_end.multires->widened > 0)
+    *most = 0; /* contacts of surrogates, which do not come again */
+  return share;
 }
 
 /* Aitken (Irons and Tuck 1969): the share with which the last two residuals, continued as a line,
