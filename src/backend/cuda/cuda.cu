@@ -220,6 +220,14 @@ static talus_status launch(tl_device *device, int kind, const void *task, size_t
   return test(cudaGetLastError(), "launching a task");
 }
 
+static talus_status repeat(tl_device *device, const tl_device_launch *launches, size_t count,
+                           int times) {
+  for (int k = 0; k < times; ++k)
+    for (size_t i = 0; i < count; ++i)
+      TL_TRY(launch(device, launches[i].kind, launches[i].task, launches[i].n));
+  return TALUS_OK;
+}
+
 static talus_status finish(tl_device *device) {
   return test(cudaStreamSynchronize(own(device)->stream), "working on the device");
 }
@@ -250,7 +258,7 @@ static void close_device(tl_device *device) {
 
 static const tl_device_calls calls = {"cuda", close_device, resize, upload, download,
                                       clear,  copy,         sort,   sum,    climb,
-                                      launch, finish,       mark,   elapsed};
+                                      launch, repeat,       finish, mark,   elapsed};
 
 /* What there is, in words. */
 static talus_status describe(char *text, size_t size) {
