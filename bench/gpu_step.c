@@ -3,6 +3,7 @@
  *
  * The spheres begin as a jittered lattice, fall together on the device, and are measured as they
  * lie on each other. Times are of whole steps by the host's clock, mean of the repeats. */
+#include "bench.h"
 #include "tools.h"
 
 #include <math.h>
@@ -155,7 +156,7 @@ int bench_gpu_step(int argc, char **argv) {
                  .bodies = "16000,128000,1000000",
                  .most_cpu = 1e6,
                  .tolerance = 0,
-                 .warmup = 60,
+                 .warmup = 400,
                  .repeat = 10,
                  .repeat_cpu = 3,
                  .sweeps = 100};
@@ -165,7 +166,7 @@ int bench_gpu_step(int argc, char **argv) {
       {"sweeps", 0, CLI_COUNT, "N", "of a step (default 100)", &opt.sweeps},
       {"tolerance", 0, CLI_NUMBER, "V", "m/s; 0: all sweeps (default), < 0: automatic",
        &opt.tolerance},
-      {"warmup", 0, CLI_COUNT, "N", "steps before (default 60)", &opt.warmup},
+      {"warmup", 0, CLI_COUNT, "N", "steps before (default 400)", &opt.warmup},
       {"repeat", 0, CLI_COUNT, "N", "steps that are timed (default 10)", &opt.repeat},
       {"repeat-cpu", 0, CLI_COUNT, "N", "on the CPU (default 3)", &opt.repeat_cpu},
       {"most-cpu", 0, CLI_NUMBER, "N", "with more spheres the CPU is left out (default 1e6)",

@@ -150,8 +150,9 @@ TL_FN talus_real tl_thread_margin(const tl_ready_task *task, size_t i, const tl_
                                                  : task->fixed_margin;
 }
 
-#define TL_THREAD_WIDER 1e-6 /* of a bounding sphere: more than the arithmetic of contacts loses   \
-                              */
+#define TL_THREAD_WIDER                                                                            \
+  1e-6 /* of a bounding sphere: more than the arithmetic of contacts loses                         \
+        */
 
 TL_FN void tl_ready_at(const tl_ready_task *task, size_t i) {
   const tl_thread_crowd *crowd = &task->crowd;

@@ -15,6 +15,7 @@
 #define TL_THREAD_ROWS_H
 
 #include "backend/thread/bodies.h"
+#include "backend/thread/fetch.h"
 #include "kernels/bias.h"
 #include "kernels/impulse.h"
 
@@ -308,59 +309,83 @@ TL_FN tl_ccp_vec tl_row_plain(talus_vec3 v) {
   return r;
 }
 
-TL_FN void tl_row_push(const tl_thread_rows *rows, tl_ccp_body *bodies, size_t k, talus_vec3 p) {
-  const uint32_t a = rows->a[k], b = rows->b[k];
-  if (bodies[a].inv_mass > 0)
-    tl_ccp_push(&bodies[a], rows->tensors ? &rows->tensors[a] : 0,
-                tl_row_vec(rows, TL_ROW_ARM_A, k), tl_neg(p));
-  if (bodies[b].inv_mass > 0)
-    tl_ccp_push(&bodies[b], rows->tensors ? &rows->tensors[b] : 0,
-                tl_row_vec(rows, TL_ROW_ARM_B, k), p);
+/* The two bodies of a row, read once and written once. */
+typedef struct tl_thread_two {
+  uint32_t a, b;
+  talus_vec3 arm_a, arm_b;
+  tl_ccp_body x, y;
+} tl_thread_two;
+
+TL_FN tl_thread_two tl_two_take(const tl_thread_rows *rows, const tl_ccp_body *bodies, size_t k) {
+  tl_thread_two two;
+  two.a = rows->a[k];
+  two.b = rows->b[k];
+  two.arm_a = tl_row_vec(rows, TL_ROW_ARM_A, k);
+  two.arm_b = tl_row_vec(rows, TL_ROW_ARM_B, k);
+  two.x = tl_thread_fetch(&bodies[two.a]);
+  two.y = tl_thread_fetch(&bodies[two.b]);
+  return two;
 }
 
-TL_FN void tl_visit_one(const tl_visit_task *task, size_t k) {
-  const tl_thread_rows *rows = &task->rows;
+TL_FN talus_vec3 tl_two_velocity(const tl_thread_two *two) {
+  return tl_sub(tl_ccp_point_velocity(&two->y, two->arm_b),
+                tl_ccp_point_velocity(&two->x, two->arm_a));
+}
+
+/* The impulse p on b, its opposite on a. */
+TL_FN void tl_two_push(const tl_thread_rows *rows, tl_ccp_body *bodies, tl_thread_two *two,
+                       talus_vec3 p) {
+  if (two->x.inv_mass > 0) {
+    tl_ccp_push(&two->x, rows->tensors ? &rows->tensors[two->a] : 0, two->arm_a, tl_neg(p));
+    tl_thread_put(&bodies[two->a], &two->x);
+  }
+  if (two->y.inv_mass > 0) {
+    tl_ccp_push(&two->y, rows->tensors ? &rows->tensors[two->b] : 0, two->arm_b, p);
+    tl_thread_put(&bodies[two->b], &two->y);
+  }
+}
+
+/* A share of the impulse as it is; 0: a sweep's visit. */
+TL_FN void tl_visit_row(const tl_thread_rows *rows, size_t k, talus_real share, int is_ncp) {
+  tl_thread_two two = tl_two_take(rows, rows->bodies, k);
   const talus_vec3 p = tl_row_vec(rows, TL_ROW_IMPULSE, k);
-  if (task->share != 0) {
-    tl_row_push(rows, rows->bodies, k, tl_scale(p, task->share));
+  if (share != 0) {
+    tl_two_push(rows, rows->bodies, &two, tl_scale(p, share));
     return;
   }
-  const talus_vec3 u = tl_row_velocity(rows, rows->bodies, k);
-  const tl_ccp_vec next = tl_ccp_step(
-      tl_row_plain(p), tl_row_plain(u), tl_row_plain(tl_row_vec(rows, TL_ROW_NORMAL, k)),
-      *tl_row_field(rows, TL_ROW_BIAS, k), *tl_row_field(rows, TL_ROW_FRICTION, k),
-      *tl_row_field(rows, TL_ROW_EN, k), *tl_row_field(rows, TL_ROW_ET, k), task->is_ncp);
+  const tl_ccp_vec next =
+      tl_ccp_step(tl_row_plain(p), tl_row_plain(tl_two_velocity(&two)),
+                  tl_row_plain(tl_row_vec(rows, TL_ROW_NORMAL, k)),
+                  *tl_row_field(rows, TL_ROW_BIAS, k), *tl_row_field(rows, TL_ROW_FRICTION, k),
+                  *tl_row_field(rows, TL_ROW_EN, k), *tl_row_field(rows, TL_ROW_ET, k), is_ncp);
   const talus_vec3 fresh = tl_vec3(next.x, next.y, next.z);
   tl_row_put(rows, TL_ROW_IMPULSE, k, fresh);
-  tl_row_push(rows, rows->bodies, k, tl_sub(fresh, p));
-}
-
-TL_FN void tl_visit_at(const tl_visit_task *task, size_t i) {
-  if (task->tail == 0)
-    tl_visit_one(task, task->first + i);
-  for (size_t k = 0; k < task->tail; ++k)
-    tl_visit_one(task, task->first + k);
+  tl_two_push(rows, rows->bodies, &two, tl_sub(fresh, p));
 }
 
 /* A visit in position correction: no friction. */
-TL_FN void tl_lift_one(const tl_lift_task *task, size_t k) {
-  const tl_thread_rows *rows = &task->rows;
+TL_FN void tl_lift_row(const tl_thread_rows *rows, size_t k) {
+  tl_thread_two two = tl_two_take(rows, rows->shifts, k);
   const talus_vec3 n = tl_row_vec(rows, TL_ROW_NORMAL, k);
-  const talus_real un = tl_dot(tl_row_velocity(rows, rows->shifts, k), n);
-  const talus_real before = rows->lift[k];
+  const talus_real un = tl_dot(tl_two_velocity(&two), n), before = rows->lift[k];
   const talus_real after =
       tl_max(before - *tl_row_field(rows, TL_ROW_EN, k) * (un + rows->lift_bias[k]), 0);
   if (after == before)
     return;
   rows->lift[k] = after;
-  tl_row_push(rows, rows->shifts, k, tl_scale(n, after - before));
+  tl_two_push(rows, rows->shifts, &two, tl_scale(n, after - before));
+}
+
+TL_FN void tl_visit_at(const tl_visit_task *task, size_t i) {
+  const size_t count = task->tail > 0 ? task->tail : 1;
+  for (size_t k = 0; k < count; ++k)
+    tl_visit_row(&task->rows, task->first + i + k, task->share, task->is_ncp);
 }
 
 TL_FN void tl_lift_at(const tl_lift_task *task, size_t i) {
-  if (task->tail == 0)
-    tl_lift_one(task, task->first + i);
-  for (size_t k = 0; k < task->tail; ++k)
-    tl_lift_one(task, task->first + k);
+  const size_t count = task->tail > 0 ? task->tail : 1;
+  for (size_t k = 0; k < count; ++k)
+    tl_lift_row(&task->rows, task->first + i + k);
 }
 
 /* ---- sums over rows -------------------------------------------------------------------------- */
