@@ -6,16 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <talus/talus.h>
-
-double fast_cpu(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int bench_fast(int argc, char **argv) {
   static const char *const tables[] = {"toi", "sweep", "steps"};

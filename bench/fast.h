@@ -13,9 +13,6 @@ typedef struct fast_bench {
   FILE *csv; /* NULL: none */
 } fast_bench;
 
-/* s of this thread's CPU time. */
-double fast_cpu(void);
-
 /* Tables; an exit code. */
 int fast_toi(const fast_bench *bench);
 int fast_sweep(const fast_bench *bench);

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "step/paths.h"
+#include "tools.h"
 #include "world/world.h"
 
 #include <float.h>
@@ -67,10 +68,10 @@ static talus_status run(const char *name, const char *step, double until, bool i
     if (is_watched)
       world->watch = watch, world->watch_context = &w;
     const uint64_t steps = (uint64_t)(until / world->model.dt + 0.5);
-    const double begun = fast_cpu();
+    const double begun = bench_cpu();
     for (uint64_t i = 0; i < steps && status == TALUS_OK && !(is_watched && out->overlaps > 0); ++i)
       status = talus_world_step(world, 1);
-    out->seconds = fast_cpu() - begun;
+    out->seconds = bench_cpu() - begun;
   }
   talus_world_destroy(world);
   talus_scene_free(scene);

@@ -132,14 +132,14 @@ static void measure(const fast_bench *bench, const char *what, const tl_advance 
   double best = DBL_MAX, looks = 0;
   int hits = 0;
   for (int k = 0; k < bench->repeat; ++k) {
-    const double begun = fast_cpu();
+    const double begun = bench_cpu();
     hits = 0, looks = 0;
     for (int i = 0; i < MOTIONS; ++i) {
       const tl_advanced r = tl_advance_pair(&motions[i]);
       times[i] = r.is_clear ? 1 : r.time;
       hits += !r.is_clear, looks += r.looks;
     }
-    best = fmin(best, fast_cpu() - begun);
+    best = fmin(best, bench_cpu() - begun);
   }
   print_row(bench, what, "advancement", 1e6 * best / MOTIONS, hits, 0, looks / MOTIONS);
 }
@@ -150,13 +150,14 @@ static void measure_linear(const fast_bench *bench, const char *what, const tl_a
   double worst = 0;
   int hits = 0;
   const int count = bench->is_quick ? MOTIONS / 20 : MOTIONS;
-  const double begun = fast_cpu();
+  const double begun = bench_cpu();
   for (int i = 0; i < count; ++i) {
     const double t = tl_advance_linear(&motions[i]);
     hits += t < 1;
     worst = fmax(worst, fabs(fmin(t, 1) - times[i]));
   }
-  print_row(bench, what, "linear (the thesis)", 1e6 * (fast_cpu() - begun) / count, hits, worst, 0);
+  print_row(bench, what, "linear (the thesis)", 1e6 * (bench_cpu() - begun) / count, hits, worst,
+            0);
 }
 
 static void measure_pair(const fast_bench *bench, const char *what, const tl_shape *a,

@@ -1,10 +1,13 @@
 /* talus bench local: one step for all (adaptive) against steps of clusters (local), on the setups
- * of Noble's thesis, section 4.8, with spheres and boxes for meshes. Body-steps do not depend on
+ * of Noble's thesis, section 4.8; spheres and boxes stand for meshes but in `meshes` and `hopper`.
+ * Body-steps do not depend on
  * the machine; every step that was computed counts, whether it was kept or not. */
 #include "bench.h"
 #include "tools.h"
 
 #include "world/world.h"
+
+#include <talus/mesh.h>
 
 #include <math.h>
 #include <string.h>
@@ -60,6 +63,69 @@ static bool fill_pairs(talus_world *world, talus_material m, int bodies) {
                TALUS_FREE) &&
            add(world, TALUS_BOX, size, m, (talus_dvec3){x + apart, y, 0}, (talus_vec3){-v, 0, 0},
                still, TALUS_FREE);
+  }
+  return good;
+}
+
+static bool add_mesh(talus_world *world, const talus_mesh_recipe *recipe, talus_shape *shape) {
+  talus_mesh mesh;
+  talus_shape_def def = talus_shape_def_default();
+  if (talus_mesh_make(recipe, &mesh) != TALUS_OK)
+    return false;
+  def.kind = TALUS_MESH;
+  def.points = mesh.vertex[0], def.point_count = mesh.vertices;
+  def.triangles = mesh.triangle[0], def.triangle_count = mesh.triangles;
+  const bool good = talus_world_add_shape(world, &def, shape) == TALUS_OK;
+  talus_mesh_free(&mesh);
+  return good;
+}
+
+static bool put(talus_world *world, talus_shape shape, talus_material m, double scale,
+                talus_dvec3 at, talus_vec3 v, talus_vec3 w, talus_body_kind how) {
+  talus_body_def body = talus_body_def_default();
+  body.shape = shape, body.material = m, body.scale = TL_R(scale);
+  body.position = at, body.velocity = v, body.spin = w, body.kind = how;
+  return talus_world_add_body(world, &body, NULL) == TALUS_OK;
+}
+
+/* The same of cylinders of 48 triangles. */
+static bool fill_meshes(talus_world *world, talus_material m, int bodies) {
+  const talus_mesh_recipe recipe = {.kind = "cylinder", .size = {0.12, 0.3}, .triangles = 48};
+  talus_shape shape;
+  uint64_t state = 24;
+  bool good = add_mesh(world, &recipe, &shape);
+  for (int i = 0; good && i < bodies / 2; ++i) {
+    const double x = 4.0 * (i % 10), y = 4.0 * (i / 10), apart = 0.45 + 0.8 * bench_random(&state);
+    const talus_real v = TL_R(0.5 + bench_random(&state));
+    const talus_vec3 w = {some(&state, 5), some(&state, 5), some(&state, 5)};
+    good = put(world, shape, m, 1, (talus_dvec3){x, y, 0}, (talus_vec3){v, 0, 0}, w, TALUS_FREE) &&
+           put(world, shape, m, 1, (talus_dvec3){x + apart, y, 0}, (talus_vec3){-v, 0, 0}, still,
+               TALUS_FREE);
+  }
+  return good;
+}
+
+/* Stones of 320 and 80 triangles, the smaller ones higher, above a hopper of 1,856. */
+static bool fill_hopper(talus_world *world, talus_material m, int bodies) {
+  const talus_mesh_recipe funnel = {
+      .kind = "funnel", .size = {12, 2.125, 8}, .triangles = 1856};
+  const talus_mesh_recipe large = {
+      .kind = "noisy-sphere", .size = {1}, .triangles = 320, .noise = 1.4, .seed = 3};
+  const talus_mesh_recipe little = {
+      .kind = "noisy-sphere", .size = {1}, .triangles = 80, .noise = 1.4, .seed = 8};
+  talus_shape hopper, stone, grain;
+  uint64_t state = 24;
+  bool good = add_mesh(world, &funnel, &hopper) && add_mesh(world, &large, &stone) &&
+              add_mesh(world, &little, &grain) &&
+              put(world, hopper, m, 1, (talus_dvec3){0, 0, 0}, still, still, TALUS_FIXED);
+  for (int i = 0; good && i < bodies; ++i) {
+    const double size = 0.7 * pow(0.036, (double)i / bodies); /* 0.7 to 0.025 m */
+    const int at = i % 16, layer = i / 16;
+    const talus_dvec3 x = {2.4 * (at % 4 - 1.5) + 0.2 * bench_random(&state),
+                           2.4 * (at / 4 - 1.5) + 0.2 * bench_random(&state),
+                           5.5 + 2.4 * layer + 0.3 * bench_random(&state)};
+    const talus_vec3 w = {some(&state, 1), some(&state, 1), some(&state, 1)};
+    good = put(world, size > 0.3 ? stone : grain, m, size, x, (talus_vec3){0, 0, TL_R(-4)}, w, TALUS_FREE);
   }
   return good;
 }
@@ -133,8 +199,10 @@ static bool fill_dominoes(talus_world *world, talus_material m, int bodies) {
 
 static const setup setups[] = {
     {"pairs", "boxes that collide in pairs", 0, 0.5, 1, 0.05, fill_pairs, {20, 60, 200}},
-    {"stacks", "stacks of five cubes", 9.81, 0.1, 0.5, 0.01, fill_stacks, {20, 40, 80}},
+    {"meshes", "meshes that collide in pairs", 0, 0.5, 1, 0.05, fill_meshes, {20, 60, 200}},
+    {"stacks", "stacks of five cubes", 9.81, 0.1, 0.5, 0.01, fill_stacks, {20, 80, 320}},
     {"staircase", "balls on stairs", 9.81, 0.5, 1, 0.02, fill_stairs, {4, 16, 64}},
+    {"hopper", "stones in a hopper", 9.81, 0.1, 1.2, 0.01, fill_hopper, {8, 16, 32}},
     {"dominoes", "rows of eight dominoes", 9.81, 0, 0.4, 0.01, fill_dominoes, {8, 24, 48}},
     {"tower", "rings of bricks, one cluster", 9.81, 0, 0.1, 0.01, fill_tower, {32, 64, 96}},
 };
@@ -214,7 +282,7 @@ int bench_local(int argc, char **argv) {
       .synopsis = "talus bench local [options]",
       .about = "Steps of clusters (step: local) against one step for all (adaptive).",
       .options = list,
-      .more = "Setups: pairs, stacks, staircase, dominoes, tower.\n"
+      .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower.\n"
               "CPU seconds are of this process.\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench local", argc, argv);

@@ -14,6 +14,8 @@ int bench_parse(const cli_usage *usage, const char *name, int argc, char **argv)
 
 /* s, of a clock that only goes forward. */
 double bench_now(void);
+/* s: of processors, by all threads of this process. */
+double bench_cpu(void);
 
 /* A number in [0, 1), and the state after it: the same on every machine. */
 double bench_random(uint64_t *state);

@@ -19,6 +19,7 @@ BENCH_ENTRY int bench_gpu_detect(int argc, char **argv);
 BENCH_ENTRY int bench_gpu_step(int argc, char **argv);
 BENCH_ENTRY int bench_events(int argc, char **argv);
 BENCH_ENTRY int bench_fast(int argc, char **argv);
+BENCH_ENTRY int bench_implicit(int argc, char **argv);
 BENCH_ENTRY int bench_local(int argc, char **argv);
 BENCH_ENTRY int bench_machines(int argc, char **argv);
 BENCH_ENTRY int bench_nozzle(int argc, char **argv);

@@ -10,7 +10,7 @@
 #include "rows_write.h"
 
 typedef struct options {
-  const char *broad, *narrow, *backend, *output;
+  const char *broad, *narrow, *triangle, *tree, *backend, *output;
   bool pairs, contacts, surfaces, stats, json, no_fallback;
   double margin;
   int threads, repeat;
@@ -99,6 +99,9 @@ static void show_stats(const options *wanted, const findings *found, const char 
   if (!wanted->pairs) {
     printf("  %-12s %llu\n", "candidates", (unsigned long long)stats->candidates);
     printf("  %-12s %llu\n", "contacts", (unsigned long long)stats->contacts);
+    if (stats->comparisons > 0)
+      printf("  %-12s %llu (%llu again by comparison)\n", "triangles",
+             (unsigned long long)stats->comparisons, (unsigned long long)stats->fallbacks);
   }
   printf("  %-12s %d\n", "threads", stats->threads);
   if (stats->backend != TALUS_BACKEND_CPU || stats->fallback)
@@ -137,6 +140,8 @@ static void show_json(const options *wanted, const findings *found, const char *
   json_number(&out, "pairs", (double)stats->pairs);
   json_number(&out, "candidates", (double)stats->candidates);
   json_number(&out, "contacts", (double)stats->contacts);
+  json_number(&out, "comparisons", (double)stats->comparisons);
+  json_number(&out, "fallbacks", (double)stats->fallbacks);
   json_number(&out, "peak_bytes", (double)stats->peak_bytes);
   json_text(&out, "backend", talus_backend_name(stats->backend));
   json_text(&out, "fallback", stats->fallback ? stats->fallback : "");
@@ -201,6 +206,10 @@ static int check(const options *wanted, talus_detect_def *def) {
     cli_error("contacts: option '--broad': %s", talus_last_error());
   else if (talus_ellipsoid_method_by_name(wanted->narrow, &def->narrow.ellipsoid) != TALUS_OK)
     cli_error("contacts: option '--narrow': %s", talus_last_error());
+  else if (talus_triangle_method_by_name(wanted->triangle, &def->narrow.triangle) != TALUS_OK)
+    cli_error("contacts: option '--triangle': %s", talus_last_error());
+  else if (talus_tree_kind_by_name(wanted->tree, &def->narrow.tree) != TALUS_OK)
+    cli_error("contacts: option '--tree': %s", talus_last_error());
   else if (talus_backend_by_name(wanted->backend, &def->backend) != TALUS_OK)
     cli_error("contacts: option '--backend': %s", talus_last_error());
   else if (wanted->pairs && def->backend != TALUS_BACKEND_CPU)
@@ -235,12 +244,21 @@ static int run(const options *wanted, const char *path) {
 }
 
 int cli_contacts(int argc, char **argv) {
-  options wanted = {.broad = "auto", .narrow = "newton", .backend = "cpu", .repeat = 1};
+  options wanted = {.broad = "auto",
+                    .narrow = "newton",
+                    .triangle = "comparison",
+                    .tree = "bvh",
+                    .backend = "cpu",
+                    .repeat = 1};
   const cli_option list[] = {
       {"broad", 0, CLI_TEXT, "NAME", "how: auto, bins, kdtree, cells, sweep, bvh or brute",
        &wanted.broad},
       {"narrow", 0, CLI_TEXT, "NAME", "how two ellipsoids meet: newton, opm or chm+opm",
        &wanted.narrow},
+      {"triangle", 0, CLI_TEXT, "NAME",
+       "how near two triangles are: comparison, certified, iterative, hybrid", &wanted.triangle},
+      {"tree", 0, CLI_TEXT, "NAME", "how near triangles are found: bvh, flat or surrogate",
+       &wanted.tree},
       {"backend", 0, CLI_TEXT, "NAME", "where: cpu, cuda (a GPU) or check (its code on the CPU)",
        &wanted.backend},
       {"no-fallback", 0, CLI_FLAG, NULL, "refuses what the backend cannot do", &wanted.no_fallback},

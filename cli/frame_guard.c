@@ -28,6 +28,7 @@ static const column frame_columns[] = {
     COLUMN(frame, radius, bodies, 1),      COLUMN(frame, scale, bodies, 1),
     COLUMN(frame, shape, bodies, 1),       COLUMN(frame, material, bodies, 1),
     COLUMN(frame, quaternion, bodies, 4),  COLUMN(frame, velocity, bodies, 3),
+    COLUMN(frame, pace, bodies, 1),
     COLUMN(frame, point, points, 4),       COLUMN(frame, triangle, triangles, 3),
     COLUMN(frame, shape_table, shapes, 1), COLUMN(frame, material_table, materials, 1),
 };
@@ -210,6 +211,7 @@ static bool is_finite_body(const frame *found, size_t i) {
   const float *v = found->velocity ? found->velocity + 3 * i : NULL;
   return is_finite_row(found->position + 3 * i, 3) && isfinite(found->radius[i]) &&
          isfinite(found->scale[i]) && found->radius[i] >= 0 && found->scale[i] > 0 &&
+         (!found->pace || (isfinite(found->pace[i]) && found->pace[i] >= 0)) &&
          (!v || (isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2])));
 }
 
@@ -239,7 +241,7 @@ static const char *problem_of(const frame *found) {
     if (found->shape[i] >= found->shapes || found->material[i] >= found->materials)
       return "a body has a shape or material that is not in the tables";
     if (!is_finite_body(found, i))
-      return "a body has a place, size or velocity that is not a number";
+      return "a body has a place, size, velocity or pace that is not a number";
   }
   return NULL;
 }

@@ -377,6 +377,8 @@ static bool read_bodies(const source *in, frame *out) {
     COLUMN(quaternion, "VTKHDF/PointData/quaternion", 4, H5T_NATIVE_FLOAT);
   if (has(in, "VTKHDF/PointData/velocity"))
     COLUMN(velocity, "VTKHDF/PointData/velocity", 3, H5T_NATIVE_FLOAT);
+  if (has(in, "VTKHDF/PointData/pace"))
+    COLUMN(pace, "VTKHDF/PointData/pace", 1, H5T_NATIVE_DOUBLE);
 #undef COLUMN
   return true;
 }

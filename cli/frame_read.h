@@ -54,6 +54,7 @@ typedef struct frame {
   uint32_t *material; /* row of material_table */
   float *quaternion;  /* 4: shape's own frame, w first; NULL where the file has none */
   float *velocity;    /* 3: m/s; NULL where the file has none */
+  double *pace;       /* s: how long the next step of each may be; NULL where the file has none */
   /* Vertices of hulls and spheres of clumps, triangles of hulls. */
   size_t points, triangles;
   double *point;      /* 4: x, y, z in the shape's own frame, radius (0 for a vertex) */

@@ -104,6 +104,10 @@ bool history_read_probe(const char *path, history *found, char *why, size_t size
   return read_csv(path, "from,to,", "probe", found, why, size);
 }
 
+bool history_read_steps(const char *path, history *found, char *why, size_t size) {
+  return read_csv(path, "length,steps,", "table of steps", found, why, size);
+}
+
 void history_free(history *found) {
   for (size_t i = 0; i < found->columns; ++i)
     free(found->names[i]);

@@ -17,6 +17,8 @@ typedef struct history {
 bool history_read(const char *path, history *history, char *why, size_t size);
 /* The same of probes/NAME.csv. */
 bool history_read_probe(const char *path, history *history, char *why, size_t size);
+/* The same of steps.csv. */
+bool history_read_steps(const char *path, history *history, char *why, size_t size);
 void history_free(history *history);
 
 /* What a column does over time; all NAN where there is no such column or no row. */

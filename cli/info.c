@@ -472,8 +472,10 @@ static int show_plot(const folder_info *info, const char *name, const char *path
   snprintf(title, sizeof title, "%s",
            cli_shown(info->scene && info->plan.title && *info->plan.title ? info->plan.title
                                                                           : info->folder));
-  int code = plot_is_probe(info->folder, name) ? plot_make_probe(info->folder, name, title, &drawn)
-                                               : plot_make(&info->history, name, title, &drawn);
+  int code = strcmp(name, "steps") == 0 ? plot_make_steps(info->folder, title, &drawn)
+             : plot_is_probe(info->folder, name)
+                 ? plot_make_probe(info->folder, name, title, &drawn)
+                 : plot_make(&info->history, name, title, &drawn);
   if (code != CLI_DONE)
     return code;
   if (path)
@@ -489,7 +491,7 @@ int cli_info(int argc, char **argv) {
   const char *plotted = NULL, *path = NULL;
   const cli_option options[] = {
       {"json", 0, CLI_FLAG, NULL, "everything as JSON, for programs", &as_json},
-      {"plot", 0, CLI_TEXT, "NAME", "energy, work, contacts, residual, time, joints, a probe",
+      {"plot", 0, CLI_TEXT, "NAME", "energy, work, contacts, residual, time, joints, steps, a probe",
        &plotted},
       {"output", 'o', CLI_TEXT, "FILE", "writes the plot as FILE.svg instead of showing it here",
        &path},
@@ -502,7 +504,8 @@ int cli_info(int argc, char **argv) {
       .options = options,
       .more = "The numbers are those of history.csv: one line per output time. Plots: energy\n"
               "[J]; contacts, pairs and bodies; residual of the solver [m/s]; wall-clock time\n"
-              "of each stage per step [ms]; largest force and torque of the joints [N, N m]; of\n"
+              "of each stage per step [ms]; largest force and torque of the joints [N, N m]; how\n"
+              "many steps had which length, with adaptive steps and local time (steps.csv); of\n"
               "a probe its first quantity, another one by its name (outlet.count), or one\n"
               "component (outlet.mass_flow_z).\n",
       .least = 1,

@@ -66,7 +66,7 @@ static const kind kinds[] = {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-const char *const plot_names[] = {"energy", "work", "contacts", "residual", "time", "joints"};
+const char *const plot_names[] = {"energy", "work", "contacts", "residual", "time", "joints", "steps"};
 const size_t plot_name_count = sizeof plot_names / sizeof *plot_names;
 
 static size_t column_of(const history *from, const char *name) {
@@ -150,7 +150,7 @@ int plot_make(const history *from, const char *name, const char *title, plot *to
   if (i == KINDS) {
     const char *near = cli_suggest(name, plot_names, plot_name_count);
     cli_error("info: option '--plot': '%s' is not one of energy, work, contacts, residual, time, "
-              "joints%s%s%s",
+              "joints, steps%s%s%s",
               name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return CLI_INPUT;
   }

@@ -38,6 +38,9 @@ void plot_free(plot *drawn);
 bool plot_is_probe(const char *folder, const char *name);
 int plot_make_probe(const char *folder, const char *name, const char *title, plot *to);
 
+/* The same for "steps": how many steps had which length. */
+int plot_make_steps(const char *folder, const char *title, plot *to);
+
 /* Written aside and renamed; an exit code, after a message unless CLI_DONE. */
 int plot_svg(const plot *drawn, const char *path);
 

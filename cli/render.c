@@ -15,7 +15,7 @@
 #define FILM_SAMPLES 8
 
 static const char *const colour_names[COLOUR_BYS] = {"speed", "id",    "material",  "size",
-                                                     "force", "angle", "direction", "temperature"};
+                                                     "force", "angle", "time", "direction", "temperature"};
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -102,7 +102,7 @@ static int set_colour(render_options *options, const char *text) {
     }
   const char *near = cli_suggest(text, colour_names, COLOUR_BYS);
   cli_error("render: option '--colour': '%s' is not one of speed, id, material, size, force, "
-            "angle, direction, temperature%s%s%s",
+            "angle, time, direction, temperature%s%s%s",
             text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   return CLI_INPUT;
 }
@@ -457,6 +457,7 @@ static const char more[] =
     "  speed     of the centre of mass, m/s     material  one colour each, with names\n"
     "  size      bounding diameter, m           id        neighbours differ\n"
     "  force *   sum of contact forces, N       angle     direction on the picture\n"
+    "  time      with local time: the longest that the next step may be, log10 of s\n"
     "Of flat maps also: direction (in space), temperature (kT/m about each).\n\n"
     "Examples:\n"
     "  talus render pour.out -o inside.png --time 1.5 --slice 0,-1,0,0\n"

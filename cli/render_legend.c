@@ -63,6 +63,8 @@ static const char *label_of(const render_options *options) {
     return "diameter [m]";
   case BY_FORCE:
     return "force on body [N]";
+  case BY_TIME:
+    return "log10 of the step [s]";
   case BY_TEMPERATURE:
     return "kT/m [m2/s2]";
   default:
@@ -214,7 +216,8 @@ void render_legend_draw(const render_options *options, const render_folder *fold
   }
   draw_time(&with, &data->bodies);
   if (options->with_contacts || options->colour == BY_SPEED || options->colour == BY_SIZE ||
-      options->colour == BY_FORCE || options->colour == BY_TEMPERATURE)
+      options->colour == BY_FORCE || options->colour == BY_TEMPERATURE ||
+      options->colour == BY_TIME)
     draw_bar(&with, options, view);
   else if (options->is_flat && (options->colour == BY_ANGLE || options->colour == BY_DIRECTION))
     draw_hues(&with, options);

@@ -114,6 +114,14 @@ static void find_speeds(const frame *bodies, float *value) {
   }
 }
 
+/* No step is longer than the grid's, and that is the step of what stands still. */
+static void find_paces(const frame *bodies, float *value) {
+  for (size_t i = 0; i < bodies->bodies; ++i) {
+    const double pace = bodies->pace[i], longest = bodies->dt > 0 ? bodies->dt : 1;
+    value[i] = (float)log10(pace > 0 && pace < longest ? pace : longest);
+  }
+}
+
 /* Sum of the contact forces on each body, whatever their directions. */
 static bool find_forces(const render_data *data, float *value) {
   render_index index;
@@ -135,7 +143,8 @@ static bool find_forces(const render_data *data, float *value) {
 static int find_values(const render_options *options, render_data *data) {
   const frame *bodies = &data->bodies;
   if (options->colour != BY_SPEED && options->colour != BY_ANGLE && options->colour != BY_SIZE &&
-      options->colour != BY_FORCE && options->colour != BY_TEMPERATURE)
+      options->colour != BY_FORCE && options->colour != BY_TEMPERATURE &&
+      options->colour != BY_TIME)
     return CLI_DONE;
   data->value = malloc((bodies->bodies + 1) * sizeof *data->value);
   if (!data->value)
@@ -144,7 +153,9 @@ static int find_values(const render_options *options, render_data *data) {
     return find_forces(data, data->value) ? CLI_DONE : out_of_memory();
   if (options->colour == BY_TEMPERATURE)
     return render_flat_temperatures(bodies, data->value) ? CLI_DONE : out_of_memory();
-  if (options->colour == BY_SIZE)
+  if (options->colour == BY_TIME)
+    find_paces(bodies, data->value);
+  else if (options->colour == BY_SIZE)
     for (size_t i = 0; i < bodies->bodies; ++i)
       data->value[i] = 2 * bodies->radius[i];
   else
@@ -195,7 +206,11 @@ int render_data_read(const render_options *options, const render_frame *from, re
   const bool wants_velocity = options->colour == BY_SPEED || options->colour == BY_ANGLE ||
                               options->colour == BY_DIRECTION || options->colour == BY_TEMPERATURE;
   int code = CLI_INPUT;
-  if (wants_velocity && !data->bodies.velocity)
+  if (options->colour == BY_TIME && !data->bodies.pace)
+    cli_error("%s holds no pace of bodies, which steps alone that are of their own have (step: "
+              "{kind: local}); --colour speed, size, id or material can be shown",
+              from->path);
+  else if (wants_velocity && !data->bodies.velocity)
     cli_error("%s holds no velocities, so bodies cannot be coloured by them; --colour size, id or "
               "material can, or run with output: {fields: [velocity]}",
               from->path);

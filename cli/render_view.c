@@ -310,8 +310,10 @@ static void set_range(const view_finder *s, render_view *view) {
   double low = s->value[0], high = s->value[1];
   if (!isfinite(low) || !isfinite(high))
     low = 0, high = 1;
-  if (options->with_contacts || options->colour != BY_SIZE)
+  if (options->with_contacts || (options->colour != BY_SIZE && options->colour != BY_TIME))
     low = 0;
+  if (options->colour == BY_TIME) /* a decade, at least */
+    low = fmin(low, high - 1);
   if (!(high > low + 1e-6 * fabs(high))) { /* all the same: the middle of some range */
     const double value = high;
     low = value > 0 ? 0.9 * value : 0;
@@ -319,7 +321,7 @@ static void set_range(const view_finder *s, render_view *view) {
   }
   view->range[0] = options->has_range ? options->range[0] : low;
   view->range[1] = options->has_range ? options->range[1] : high;
-  view->is_cut = s->most > view->range[1] * (1 + 1e-4);
+  view->is_cut = s->most > view->range[1] + 1e-4 * fabs(view->range[1]);
 }
 
 static int finish(view_finder *s, render_view *view) {

@@ -70,6 +70,30 @@ TEST(what_was_true_of_little_work_is_tried_again) {
   CHECK_MSG(spent <= 1.02 * best, "%g of the best", spent / best);
 }
 
+/* Memory grows in the first steps, which then take ten to two times their time, whichever way. */
+TEST(cold_steps_do_not_count) {
+  tl_pace pace = {0};
+  for (int i = 0; i < 100; ++i) {
+    const double cold = i < 5 ? 10 - 2 * i : 1;
+    tl_pace_tell(&pace, 10000, (tl_pace_is_alone(&pace) ? 6e-3 : 3.6e-3) * cold);
+  }
+  CHECK(!tl_pace_is_alone(&pace));
+}
+
+/* Grains that touch cost more for a unit of work, and it begins while the first trial runs. */
+TEST(work_that_becomes_dearer_is_tried_again) {
+  tl_pace pace = {0};
+  double spent = 0, best = 0;
+  for (int i = 0; i < 10000; ++i) {
+    const double dear = i < 20 ? 1 : 3, one = 0.06e-3 * dear, all = 0.07e-3 * dear;
+    const double took = tl_pace_is_alone(&pace) ? one : all;
+    tl_pace_tell(&pace, 700, took);
+    spent += i >= 5000 ? took : 0;
+    best += i >= 5000 ? one : 0;
+  }
+  CHECK_MSG(spent <= 1.05 * best, "%g of the best", spent / best);
+}
+
 /* Work that jumps between two sizes in every step must not make it try for ever. */
 TEST(work_that_jumps_costs_little) {
   tl_pace pace = {0};

@@ -126,16 +126,18 @@ static void check_same(const tl_contact *expected, size_t count) {
 
 static void compare_all_ways(void) {
   static tl_contact expected[200000];
-  const talus_triangle_method methods[] = {TALUS_TRIANGLE_COMPARISON, TALUS_TRIANGLE_CERTIFIED};
+  const talus_triangle_method methods[] = {TALUS_TRIANGLE_COMPARISON, TALUS_TRIANGLE_CERTIFIED,
+                                           TALUS_TRIANGLE_HYBRID};
   for (uint64_t seed = 1; seed <= (uint64_t)check_cases(8); ++seed) {
     fill_stage(seed);
     for (int fusion = TALUS_FUSION_LOCAL; fusion <= TALUS_FUSION_THESIS; ++fusion) {
       s.model.narrow = (talus_narrow_def){.fusion = (talus_fusion)fusion};
       const size_t count = count_by_table(expected);
       CHECK(count > 50 && count < 200000);
-      for (int k = 0; k < 3; ++k) {
-        s.model.narrow.triangle = methods[k == 1];
-        s.model.par.threads = 1 + k;
+      for (int k = 0; k < 6; ++k) {
+        s.model.narrow.triangle = methods[k % 3];
+        s.model.narrow.tree = k < 3 ? TALUS_TREE_BVH : TALUS_TREE_SURROGATE;
+        s.model.par.threads = 1 + k % 3;
         check_same(expected, count);
       }
     }
@@ -149,6 +151,8 @@ TEST(lists_of_near_triangles_give_the_contacts_of_trees) {
   add_mesh("noisy-sphere", 320, 1.4);
   add_mesh("torus", 1152, 1);
   add_mesh("box", 12, 1);
+  for (size_t i = 0; i < s.model.shapes.count; ++i)
+    CHECK_OK(tl_shape_need_surrogate(&s.model.shapes.data[i]));
   compare_all_ways();
   free_stage();
 }
@@ -225,6 +229,59 @@ TEST(fine_spheres_push_each_other_apart) {
                 (double)s.contacts.data[i].normal.z, (double)s.contacts.data[i].gap);
   }
   free_stage();
+}
+
+/* A thin plate that is wholly behind the surface of a block, or of the tank that it is in: nothing
+ * goes through anything, and it must come out all the same. Both searches, the same bits. */
+static void check_buried(const talus_shape_def *block, double surface, double depth) {
+  static tl_contact expected[64];
+  clear_stage();
+  add_shape(block);
+  const double thick = 0.002, half = 0.5 * thick;
+  const double card[8][3] = {{-0.3, -0.2, -half}, {0.3, -0.2, -half}, {0.3, 0.2, -half},
+                             {-0.3, 0.2, -half},  {-0.3, -0.2, half}, {0.3, -0.2, half},
+                             {0.3, 0.2, half},    {-0.3, 0.2, half}};
+  static const uint32_t sides[12][3] = {{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7},
+                                        {0, 1, 5}, {0, 5, 4}, {1, 2, 6}, {1, 6, 5},
+                                        {2, 3, 7}, {2, 7, 6}, {3, 0, 4}, {3, 4, 7}};
+  const talus_shape_def plate = {.kind = TALUS_MESH,
+                                 .points = card[0],
+                                 .point_count = 8,
+                                 .triangles = sides[0],
+                                 .triangle_count = 12};
+  add_shape(&plate);
+  pose_two(1, tl_dvec3(0.05, 0.03, surface - depth - half), tl_quat_identity(), tl_quat_identity(),
+           1e-3);
+  double deepest = 0;
+  for (size_t i = 0; i < s.contacts.count; ++i) {
+    const tl_contact *c = &s.contacts.data[i];
+    CHECK_MSG((double)c->normal.z > 0.99, "depth %g: normal %g", depth, (double)c->normal.z);
+    deepest = fmin(deepest, (double)c->gap);
+  }
+  CHECK_MSG(deepest < -depth + 1e-5 && deepest > -depth - thick - 1e-5,
+            "depth %g: %zu contacts, the deepest %g", depth, s.contacts.count, deepest);
+  const size_t count = count_by_table(expected);
+  check_same(expected, count);
+  free_stage();
+}
+
+TEST(plate_that_is_wholly_behind_a_surface_comes_out) {
+  static const double depths[] = {1e-4, 5e-4, 1e-3, 1.2e-3, 2e-3, 5e-3, 0.009, 0.012, 0.03, 0.1};
+  talus_mesh mesh;
+  const talus_mesh_recipe recipe = {.kind = "box", .size = {2, 2, 1}};
+  CHECK_OK(talus_mesh_make(&recipe, &mesh));
+  talus_shape_def block = {.kind = TALUS_MESH,
+                           .points = (const double *)mesh.vertex,
+                           .point_count = mesh.vertices,
+                           .triangles = (const uint32_t *)mesh.triangle,
+                           .triangle_count = mesh.triangles};
+  for (size_t i = 0; i < sizeof depths / sizeof *depths; ++i) {
+    block.sides = TALUS_SIDES_AUTO;
+    check_buried(&block, 0.5, depths[i]);
+    block.sides = TALUS_SIDES_IN;
+    check_buried(&block, -0.5, depths[i]);
+  }
+  talus_mesh_free(&mesh);
 }
 
 TEST(lists_of_spheres_give_the_contacts_of_clumps) {

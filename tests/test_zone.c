@@ -390,29 +390,40 @@ TEST(a_zone_is_no_wider_than_a_period) {
   talus_world_destroy(world);
 }
 
-/* An average would take what a kick left for the flight before it. */
-TEST(a_zone_that_acts_and_an_average_by_flights_are_refused_in_either_order) {
-  talus_world_def def = elastic_def(BY_EVENTS, 0.01);
-  talus_body_def ball;
-  talus_average_def average = talus_average_def_default();
-  average.box = (talus_box){{-1, -1, -1}, {1, 1, 1}};
-  average.grid = TALUS_GRID_BOX;
-  average.record = TALUS_AVERAGE_VELOCITY;
-  talus_zone_def zone = at_origin(1);
-  talus_world *world = elastic_world(&def, 0.05, 1, &ball);
-  add_zone(world, zone); /* one that counts does no harm */
-  average.by_flights = true;
-  CHECK_OK(talus_world_add_average(world, &average, NULL));
-  zone.shell = TALUS_ZONE_SOFT;
-  REFUSED("average by flights");
-  talus_world_destroy(world);
-  world = elastic_world(&def, 0.05, 1, &ball);
-  add_zone(world, zone);
-  CHECK_REFUSED(talus_world_add_average(world, &average, NULL), TALUS_ERROR_INVALID,
-                "average by flights");
-  average.by_flights = false;
-  CHECK_OK(talus_world_add_average(world, &average, NULL));
-  talus_world_destroy(world);
+/* Means by flights are means over time: of velocity the way by the time, whoever turned the ball,
+ * between steps (a pull) or within one (a soft shell). */
+TEST(an_average_by_flights_knows_what_zones_turned) {
+  for (int shell = 0; shell < 2; ++shell) {
+    talus_world_def def = elastic_def(BY_EVENTS, 0.07);
+    talus_body_def ball;
+    talus_average_def average = talus_average_def_default();
+    talus_average_values values;
+    uint32_t number;
+    average.box = (talus_box){{-9, -9, -9}, {9, 9, 9}};
+    average.grid = TALUS_GRID_BOX;
+    average.record = TALUS_AVERAGE_VELOCITY | TALUS_AVERAGE_TEMPERATURE;
+    average.by_flights = true;
+    talus_world *world = elastic_world(&def, 0.05, 1, &ball);
+    const talus_dvec3 from = {1.5, 0.3, 0}, v = {-1, 0, 0.2};
+    const talus_body body = add_ball(world, ball, 2, from, v);
+    talus_zone_def zone = at_origin(shell ? 1 : 2);
+    if (shell)
+      zone.shell = TALUS_ZONE_SOFT;
+    else
+      zone.strength = 5, zone.power = 1;
+    add_zone(world, zone);
+    CHECK_OK(talus_world_add_average(world, &average, &number));
+    CHECK_OK(talus_world_step(world, 20));
+    const talus_dvec3 to = info_of(world, body).position;
+    CHECK_OK(talus_average_read(world, number, &values));
+    const double time = 20 * 0.07, near = TALUS_SINGLE ? 1e-5 : 1e-12;
+    CHECK((double)info_of(world, body).velocity.x > -0.9);
+    CHECK_NEAR(values.count[0], 1, near);
+    CHECK_NEAR(values.velocity[0], (to.x - from.x) / time, near);
+    CHECK_NEAR(values.velocity[1], (to.y - from.y) / time, near);
+    CHECK_NEAR(values.velocity[2], (to.z - from.z) / time, near);
+    talus_world_destroy(world);
+  }
 }
 
 TEST(sleep_is_refused_beside_a_zone_that_acts) {

@@ -50,6 +50,13 @@ TALUS_API const char *talus_ellipsoid_method_name(talus_ellipsoid_method method)
 TALUS_API talus_status talus_ellipsoid_method_by_name(const char *name,
                                                       talus_ellipsoid_method *method);
 
+/* "comparison", "certified", "iterative", "hybrid", and "bvh", "flat", "surrogate", likewise. */
+TALUS_API const char *talus_triangle_method_name(talus_triangle_method method);
+TALUS_API talus_status talus_triangle_method_by_name(const char *name,
+                                                     talus_triangle_method *method);
+TALUS_API const char *talus_tree_kind_name(talus_tree_kind kind);
+TALUS_API talus_status talus_tree_kind_by_name(const char *name, talus_tree_kind *kind);
+
 /* ---- of what ------------------------------------------------------------------------------- */
 
 /* Arrays with a row per body; strides are in doubles, so that columns of a larger table will do.
@@ -144,6 +151,8 @@ typedef struct talus_detect_stats {
   uint64_t candidates; /* pairs handed to the narrow phase, whose boxes have room for rounding, so
                           that the gap alone decides; in calls that find only pairs: pairs */
   uint64_t contacts;
+  uint64_t comparisons; /* distances of two triangles of meshes, as in talus_report */
+  uint64_t fallbacks;
   size_t peak_bytes;     /* most that the call held at a time: copies, scratch and results */
   talus_backend backend; /* the one that did it */
   const char *fallback;  /* why the CPU did it instead; NULL: it did not. Never to be freed */

@@ -363,8 +363,9 @@ typedef enum talus_ellipsoid_method {
 
 /* How the near triangles of a mesh are found. The contacts are the same, bit for bit. */
 typedef enum talus_tree_kind {
-  TALUS_TREE_BVH, /* a tree of boxes */
-  TALUS_TREE_FLAT /* every triangle: for comparison */
+  TALUS_TREE_BVH,      /* a tree of boxes */
+  TALUS_TREE_FLAT,     /* every triangle: for comparison */
+  TALUS_TREE_SURROGATE /* of two meshes, Noble's trees of surrogate triangles; else of boxes */
 } talus_tree_kind;
 
 /* How pairs become contacts. */
@@ -732,6 +733,10 @@ typedef struct talus_report {
    * step. A bounce on a linear spring returns (1 + x^2)^(-pi / (2 atan x)) of its speed, x being
    * this, beside what restitution takes. */
   double h_omega;
+  /* Meshes, sums since the world was made: distances of two triangles that the search for near ones
+   * took, surrogates among them (without a tree: all pairs of triangles of each look), and those
+   * that comparison decided after an approximate method (narrow.triangle). */
+  uint64_t comparisons, fallbacks;
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);
@@ -952,6 +957,7 @@ typedef struct talus_probe_def {
   /* Sizes: radii (of balls of the same volume), m, rising, between which bodies are counted. */
   const double *sizes;
   size_t size_count;
+  double every; /* s: adaptive steps end on its multiples; 0: wherever they like */
 } talus_probe_def;
 
 typedef struct talus_probe_values {

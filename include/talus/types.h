@@ -154,8 +154,13 @@ typedef enum talus_implicit_method {
   TALUS_IMPLICIT_NEWTON, /* semi-smooth Newton with conjugate gradients: stiff springs */
   TALUS_IMPLICIT_PICARD, /* forces of the last guess make the next (Noble, Algorithm 8): converges
                             undamped only while dt is less than half of a fixed step's limit */
-  TALUS_IMPLICIT_EULER   /* not implicit: forces at the begin of the step, places by the velocity
+  TALUS_IMPLICIT_EULER,  /* not implicit: forces at the begin of the step, places by the velocity
                             there (Noble, Algorithm 6), which gain energy; for comparison */
+  /* Picard with surrogate trees of meshes (narrow.tree is TALUS_TREE_SURROGATE then): searched
+   * anew in each iteration, which gives the bits of Picard (6.1.2), or widened by one level in
+   * each (Algorithm 10). */
+  TALUS_IMPLICIT_SURROGATE_PICARD,
+  TALUS_IMPLICIT_MULTIRES_PICARD
 } talus_implicit_method;
 
 /* Values of talus_implicit_def.damping beside a number. */
@@ -191,10 +196,13 @@ typedef enum talus_sides {
   TALUS_SIDES_BOTH
 } talus_sides;
 
-/* How distances of two triangles are decided. The contacts are the same, bit for bit. */
+/* How distances of two triangles are decided. The contacts are the same, bit for bit, but for
+ * `iterative`, which may miss some (docs/theory/surrogates.md says how many). */
 typedef enum talus_triangle_method {
   TALUS_TRIANGLE_COMPARISON, /* all 15 distances, over SIMD lanes; in float where that is enough */
-  TALUS_TRIANGLE_CERTIFIED   /* by proof: a guess and a bound that agree; else by comparison */
+  TALUS_TRIANGLE_CERTIFIED,  /* by proof: a guess and a bound that agree; else by comparison */
+  TALUS_TRIANGLE_ITERATIVE,  /* Noble's four Newton steps, whatever they come to */
+  TALUS_TRIANGLE_HYBRID      /* the same where a proof confirms them; else by comparison */
 } talus_triangle_method;
 
 /* What a contact of two meshes is. */

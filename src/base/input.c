@@ -23,7 +23,7 @@ static const char *kind_of(mode_t mode) {
 
 FILE *tl_input_file(const char *path, char *why, size_t size) {
   struct stat there;
-  /* Opening a FIFO would wait for somebody who writes. */
+  /* Opening a FIFO would block until a writer opens it. */
   const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
   if (fd < 0 || fstat(fd, &there) != 0) {
     snprintf(why, size, "%s: cannot be opened: %s", path, strerror(errno));
@@ -119,7 +119,7 @@ static const char *raw_line_end(const tl_input *in) {
 void tl_input_wrong(tl_input *in, const char *place, const char *fmt, ...) {
   in->mistakes++;
   if (in->shown == TL_INPUT_SHOWN || in->shown + 1 < in->mistakes)
-    return; /* what comes after the first that is left out is left out as well */
+    return; /* once a mistake is left out, all later ones are left out too */
   char what[400], where[48], quoted[TL_QUOTE_BYTES] = "";
   va_list args;
   va_start(args, fmt);
@@ -138,7 +138,7 @@ void tl_input_wrong(tl_input *in, const char *place, const char *fmt, ...) {
   const size_t room = sizeof in->report - in->used;
   const int n =
       snprintf(in->report + in->used, room, "%s:%s: %s\n%s", in->path, where, what, quoted);
-  /* The first one is told in any case, cut off where its path is very long. */
+  /* The first mistake is always reported, cut off if its path is very long. */
   if (n > 0 && ((size_t)n < room || in->shown == 0)) {
     in->used += (size_t)n < room ? (size_t)n : room - 1;
     in->shown++;
@@ -256,7 +256,7 @@ static const char *read_exponent(const char *at, const char *end, decimal *found
   return at;
 }
 
-/* What is longer than any double needs by far is not a number. */
+/* A word longer than any double needs is not read as a number. */
 static tl_number_kind read_slowly(tl_span word, double *value) {
   char text[1100];
   if (word.length >= sizeof text)

@@ -47,14 +47,14 @@ typedef TL_ARRAY(char) tl_bytes;
  * file"), for anything else: a FIFO could block, and a device may have no end. */
 FILE *tl_input_file(const char *path, char *why, size_t size);
 
-/* The whole of a plain file, to be freed in every case; TALUS_ERROR_IO where that is not possible,
- * TALUS_ERROR_FORMAT where it is larger than TL_INPUT_MOST. */
+/* Reads the whole of a plain file, which the caller frees in every case; TALUS_ERROR_IO if that is
+ * impossible, TALUS_ERROR_FORMAT if it is larger than TL_INPUT_MOST. */
 talus_status tl_input_load(const char *path, tl_bytes *bytes);
 
 /* Between the two calls numbers have "." whatever the program's locale, on this thread. A byte
  * order mark is passed over. `in` is large: one per parser, on its stack. */
 talus_status tl_input_open(tl_input *in, const char *path, const char *bytes, size_t n);
-/* `status` where it is a failure of another kind (memory), else TALUS_ERROR_FORMAT with the
+/* Returns `status` if it is another failure (memory); otherwise TALUS_ERROR_FORMAT with the
  * mistakes as the message, or TALUS_OK. */
 talus_status tl_input_close(tl_input *in, talus_status status);
 

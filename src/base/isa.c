@@ -43,7 +43,7 @@ static tl_isa choose(void) {
   return best;
 }
 
-/* Two threads that ask first choose the same. */
+/* If two threads ask first at the same time, both choose the same. */
 tl_isa tl_isa_now(void) {
   int now = atomic_load_explicit(&chosen, memory_order_relaxed);
   if (now == NOT_CHOSEN) {

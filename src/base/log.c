@@ -18,7 +18,7 @@ void tl_log_write(const tl_log *log, tl_log_level level, const char *fmt, ...) {
   const int length = vsnprintf(line, sizeof line, fmt, args);
   va_end(args);
   if (length < 0) {
-    /* A conversion failed: the bare format still says which line it was. */
+    /* A conversion failed: the format itself still shows which line it was. */
     log->sink(log->context, level, fmt);
   } else if ((size_t)length < sizeof line) {
     log->sink(log->context, level, line);

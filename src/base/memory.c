@@ -78,7 +78,7 @@ talus_status tl_resize(void **block, size_t old_bytes, size_t bytes) {
     /* No object can be larger than PTRDIFF_MAX; below that the rounding cannot overflow. */
     if (bytes <= (size_t)PTRDIFF_MAX - ALIGNMENT)
       fresh = take_block(bytes);
-    if (!fresh && bytes < old_bytes) { /* it stays as long as it was, and says that it is shorter */
+    if (!fresh && bytes < old_bytes) { /* it keeps its length and only records a shorter one */
       count_given(old_bytes - bytes);
       return TALUS_OK;
     }
@@ -87,7 +87,7 @@ talus_status tl_resize(void **block, size_t old_bytes, size_t bytes) {
                      "out of memory: could not get %zu bytes (%zu are held); use fewer bodies or "
                      "a machine with more memory",
                      bytes, atomic_load_explicit(&bytes_held, memory_order_relaxed));
-    /* Old and new exist together for a moment, and the peak says so. */
+    /* Old and new block exist at once for a moment, which counts for the peak. */
     count_taken(bytes);
     if (old_bytes > 0)
       memcpy(fresh, *block, old_bytes < bytes ? old_bytes : bytes);
@@ -180,7 +180,7 @@ static talus_status next_chunk(tl_arena *arena, size_t bytes) {
   if (next == TL_ARENA_CHUNKS)
     return tl_fail(TALUS_ERROR_MEMORY, "out of memory: all %d arena chunks are full (%zu bytes)",
                    TL_ARENA_CHUNKS, arena->in_use);
-  /* A chunk may be left from before a release. It holds nothing now. */
+  /* An empty chunk may be left from before a release. */
   if (arena->chunk[next].capacity < bytes) {
     free_chunks(arena, next);
     size_t capacity = 0;
@@ -224,7 +224,7 @@ tl_arena_mark tl_arena_get_mark(const tl_arena *arena) {
 }
 
 void tl_arena_release(tl_arena *arena, tl_arena_mark mark) {
-  /* Marks nest: one that is newer than what is held was released, or reset, before. */
+  /* Marks nest: a newer mark than the present top was released or reset before. */
   TL_ASSERT(mark.top <= arena->top && mark.in_use <= arena->in_use);
   for (int i = mark.top; i <= arena->top; ++i) {
     tl_arena_chunk *chunk = &arena->chunk[i];

@@ -91,9 +91,9 @@ talus_status tl_arena_take(tl_arena *arena, size_t n, size_t size, void **out);
 tl_arena_mark tl_arena_get_mark(const tl_arena *arena);
 void tl_arena_release(tl_arena *arena, tl_arena_mark mark);
 
-/* Releases all that was taken since the mark but `*block` (of `bytes`), which moves down to where
- * the mark stands: a result outlives the scratch it was made with. While the arena is cold and the
- * mark's chunk has no room for it, all stays as it is. */
+/* Releases everything taken since the mark except `*block` (of `bytes`), which moves down to the
+ * mark: a result outlives the scratch that it was made with. While the arena is cold and the mark's
+ * chunk has no room for it, nothing is released. */
 void tl_arena_sink(tl_arena *arena, tl_arena_mark mark, void **block, size_t bytes);
 talus_status tl_arena_reset(tl_arena *arena);
 void tl_arena_free(tl_arena *arena);

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WARM     4    /* steps before the first trial */
+#define WARM     6 /* steps before the first trial; they wait for memory, so the fastest counts */
 #define LEAD     0.02 /* s of a trial that do not count: idle threads of OpenMP spin for so long */
 #define COUNTED  0.01 /* s that count, and */
 #define STEPS    3    /* steps, at least */
 #define HOPELESS 4    /* times the usual cost: a trial ends at once */
 #define ROW      2    /* so many such steps in a row, that is: one may be another program's fault */
-#define STALE    2    /* times more or less work than at the last trial: it says nothing any more */
+#define STALE                                                                                      \
+  1.25 /* times more or less work, or cost, than at the last trial: it says nothing any more */
 #define RENEWING 0.03 /* of the time, for trials of the slower way because of that */
 #define GLIMPSE  1e-3 /* s: a shorter step may be slow because threads had to be woken */
 #define FADE     0.1  /* weight of the last step */
@@ -31,6 +32,7 @@ static void end_trial(tl_pace *pace, double cost) {
     pace->is_alone = !pace->is_alone;
     pace->steps = 0;
   }
+  pace->known_cost = *cost_in_use(pace);
 }
 
 static void go_on_with_trial(tl_pace *pace, double work, double seconds) {
@@ -61,9 +63,14 @@ static bool is_time_for_trial(tl_pace *pace, double work) {
   return pace->wasted + more <= WASTE * pace->spent && time <= TRYING * pace->since;
 }
 
+static bool has_moved(double now, double known) {
+  return known > 0 && (now > STALE * known || STALE * now < known);
+}
+
 static bool is_stale(const tl_pace *pace) {
-  return pace->known_work > 0 && pace->wasted <= RENEWING * pace->spent &&
-         (pace->work > STALE * pace->known_work || STALE * pace->work < pace->known_work);
+  return pace->wasted <= RENEWING * pace->spent &&
+         (has_moved(pace->work, pace->known_work) ||
+          has_moved(pace->cost[pace->is_alone], pace->known_cost));
 }
 
 void tl_pace_tell(tl_pace *pace, double work, double seconds) {
@@ -77,11 +84,14 @@ void tl_pace_tell(tl_pace *pace, double work, double seconds) {
     return;
   }
   double *usual = cost_in_use(pace);
-  *usual = pace->steps <= 1 ? cost : *usual + FADE * (cost - *usual);
+  if (pace->steps < WARM)
+    *usual = pace->steps > 0 && *usual < cost ? *usual : cost;
+  else
+    *usual += FADE * (cost - *usual);
   pace->since += seconds;
   pace->steps += pace->steps < WARM;
   if (is_stale(pace)) {
-    *cost_of_other(pace) = pace->known_work = 0;
+    *cost_of_other(pace) = pace->known_work = pace->known_cost = 0;
     pace->steps = WARM;
   }
   if (is_time_for_trial(pace, work)) {

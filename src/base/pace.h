@@ -4,7 +4,8 @@
  * if other programs use the same cores: a thread that is not running delays all others at each of
  * some hundred barriers. This is not known in advance, so both ways are tried and the faster is
  * kept; trying the other way again takes at most a hundredth of the time. What a trial has shown
- * is forgotten once steps have twice or half the work: barriers cost the same however much that is.
+ * is forgotten once steps have a quarter more or less work, or cost so much more or less for a unit
+ * of it: barriers cost the same however much there is to do, and time for work is seldom constant.
  *
  * Results have the same bits either way (base/parallel.h), so that clocks may decide. */
 #ifndef TL_BASE_PACE_H
@@ -23,6 +24,7 @@ typedef struct tl_pace {
   int hopeless;      /* steps of it in a row that were hopelessly slow */
   double work;       /* of a step, averaged over the last ones */
   double known_work; /* that average at the end of the last trial; 0: there was none */
+  double known_cost; /* that of the way in use, as the last trial knew it; 0: likewise */
   int steps;         /* of the way in use since it was chosen, up to a few */
   bool is_trial;     /* one is under way */
   bool is_alone;     /* the way in use, trials aside */

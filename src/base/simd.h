@@ -334,6 +334,30 @@ INLINE void store_fours(void *rows, size_t stride, const uint32_t *index, lanes 
 
 #endif
 
+/* Rows of three doubles to three columns, and nothing beyond the last of them is read: of the
+ * double build. */
+#if !TALUS_SINGLE
+INLINE void load_threes(const void *rows, const uint32_t *index, lanes m[3]) {
+  const double *from = rows;
+#if TL_SIMD_AVX512
+  lanes pair[4];
+  for (int i = 0; i < 4; ++i)
+    pair[i] = (lanes)_mm512_insertf64x4(
+        _mm512_castpd256_pd512(_mm256_maskz_loadu_pd(7, from + 3 * (size_t)index[PAIR(i)])),
+        _mm256_maskz_loadu_pd(7, from + 3 * (size_t)index[PAIR(i) + APART]), 1);
+  to_columns(pair);
+  memcpy(m, pair, 3 * sizeof *m);
+#else
+  for (size_t k = 0; k < 3; ++k) {
+    double column[W];
+    for (int i = 0; i < W; ++i)
+      column[i] = from[3 * (size_t)index[i] + k];
+    m[k] = load(column);
+  }
+#endif
+}
+#endif
+
 /* Rows that begin with eight numbers to eight columns. */
 INLINE void load_rows(const void *rows, size_t stride, const uint32_t *index,
                       lanes m[TL_SIMD_GROUP]) {

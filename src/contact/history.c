@@ -185,7 +185,7 @@ static uint32_t unmatched(const group *g, const group *other) {
 
 /* Which of the unmatched old contacts is nearest to c, -1: none is near. */
 static int nearest(const group *old, uint32_t left, const tl_contact *c, talus_real reach) {
-  talus_real least = reach * reach;
+  talus_real least = reach < TL_REAL_MAX ? reach * reach : TL_REAL_MAX;
   int best = -1;
   for (size_t k = 0; k < old->count; ++k) {
     const tl_contact *d = &old->data[old->first + k];
@@ -202,8 +202,23 @@ static talus_real reach_of(const tl_model *model, const tl_contact *c) {
   return NEAR * (a > 0 && b > 0 ? tl_min(a, b) : a + b);
 }
 
+/* Contacts of `now` in order, those of a key of their own (fresh) without an heir yet: the nearest
+ * of the old ones that are left, which becomes theirs. */
+static uint32_t hand_on(const group *old, const group *now, uint32_t fresh, uint32_t left,
+                        talus_real reach, int heir[GROUP]) {
+  for (size_t k = 0; left && k < now->count; ++k)
+    if ((fresh >> k & 1u) && heir[k] < 0) {
+      heir[k] = nearest(old, left, &now->data[now->first + k], reach);
+      if (heir[k] >= 0)
+        left &= ~(UINT32_C(1) << heir[k]);
+    }
+  return left;
+}
+
 /* The old contact whose place contact i has taken, which has no key of the old set; `at`: where its
- * key would be there. A pure function of the two groups, whoever asks. */
+ * key would be there. A pure function of the two groups, whoever asks. With substeps, whose sweeps
+ * are few, nothing is lost that the pair can still carry: what has no heir nearby goes to the
+ * nearest one that has nothing. */
 static size_t find_by_place(const join_job *job, size_t i, size_t at) {
   const tl_contact *c = &job->after->data[i];
   const group old = group_of(job->before, at, c);
@@ -212,19 +227,16 @@ static size_t find_by_place(const join_job *job, size_t i, size_t at) {
   const group now = group_of(job->after, i, c);
   if (now.count > GROUP)
     return SIZE_MAX;
-  const talus_real reach = reach_of(job->model, c);
-  uint32_t left = unmatched(&old, &now);
   const uint32_t fresh = unmatched(&now, &old);
-  for (size_t k = 0; left && now.first + k <= i; ++k) {
-    if (!(fresh >> k & 1u))
-      continue;
-    const int found = nearest(&old, left, &now.data[now.first + k], reach);
-    if (now.first + k == i)
-      return found < 0 ? SIZE_MAX : old.first + (size_t)found;
-    if (found >= 0)
-      left &= ~(UINT32_C(1) << found);
-  }
-  return SIZE_MAX;
+  int heir[GROUP];
+  for (size_t k = 0; k < now.count; ++k)
+    heir[k] = -1;
+  const uint32_t left =
+      hand_on(&old, &now, fresh, unmatched(&old, &now), reach_of(job->model, c), heir);
+  if (job->model->substeps > 1)
+    hand_on(&old, &now, fresh, left, TL_REAL_MAX, heir);
+  const int of = heir[i - now.first];
+  return of < 0 ? SIZE_MAX : old.first + (size_t)of;
 }
 
 /* The old contact that contact i, whose key is new, takes over from. SIZE_MAX: none. */

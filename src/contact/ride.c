@@ -17,7 +17,7 @@ static tl_ridden motion_of(const tl_ride *ride, const tl_state *now, uint32_t sl
 }
 
 /* turn(v) - v, without the rounding of v: 2w (u x v) + 2 u x (u x v). */
-static talus_vec3 turn_shift(talus_quat turn, talus_vec3 v) {
+static inline talus_vec3 turn_shift(talus_quat turn, talus_vec3 v) {
   const talus_vec3 u = tl_vec3(turn.x, turn.y, turn.z);
   const talus_vec3 t = tl_scale(tl_cross(u, v), 2);
   return tl_add(tl_scale(t, turn.w), tl_cross(u, t));
@@ -39,36 +39,51 @@ static talus_quat without_roll(talus_quat turn, talus_vec3 axis) {
   return tl_quat_normalize(tl_quat(1 + tl_dot(axis, to), cross.x, cross.y, cross.z));
 }
 
-/* How far the surface point at this arm has been swung about the centre of mass. outwards: from the
- * body to the other one. */
-static talus_vec3 turn_shift_of(const tl_ride *ride, const tl_state *now, uint32_t slot,
-                                uint32_t feature, talus_quat turn, talus_vec3 arm,
-                                talus_vec3 outwards) {
+/* A body of a pair: what all contacts of the pair have. */
+typedef struct rider {
+  const tl_shape *shape;
+  talus_real scale;
+  talus_real radius; /* of what is round in every direction about a line; of clumps by part */
+  talus_quat turn;   /* without what turns about an axis of symmetry */
+  uint32_t slot;
+  bool is_glued; /* its surface points turn with it */
+} rider;
+
+static rider rider_of(const tl_ride *ride, uint32_t slot) {
   const tl_model *model = ride->crowd->model;
-  const tl_shape *shape = tl_body_shape(model, slot);
-  const talus_real scale = model->property.scale[slot];
-  talus_real radius = 0;
-  switch (shape->kind) {
-  case TALUS_SPHERE:
+  rider r = {.shape = tl_body_shape(model, slot),
+             .scale = model->property.scale[slot],
+             .turn = ride->ridden[slot].turn,
+             .slot = slot};
+  const talus_shape_kind kind = r.shape->kind;
+  if (kind == TALUS_CAPSULE)
+    r.radius = r.scale * TL_R(r.shape->size[0]);
+  if (kind == TALUS_CYLINDER || kind == TALUS_CONE)
+    r.turn = without_roll(r.turn, tl_quat_rotate(ride->rotation[slot], tl_vec3(0, 0, 1)));
+  r.is_glued = kind != TALUS_SPHERE && kind != TALUS_ELLIPSOID && kind != TALUS_CAPSULE &&
+               kind != TALUS_CLUMP;
+  return r;
+}
+
+/* How far the surface point at this arm has been swung about the centre of mass, of what is not
+ * glued. outwards: from the body to the other one. */
+static talus_vec3 round_shift(const tl_ride *ride, const tl_state *now, const rider *r,
+                              uint32_t feature, talus_vec3 arm, talus_vec3 outwards) {
+  talus_real radius = r->radius;
+  if (r->shape->kind == TALUS_SPHERE)
     return tl_vec3(0, 0, 0);
-  case TALUS_ELLIPSOID:
-    return tl_sub(farthest(shape, scale, now->rotation[slot], outwards),
-                  farthest(shape, scale, ride->rotation[slot], outwards));
-  case TALUS_CAPSULE:
-    radius = scale * TL_R(shape->size[0]);
-    break;
-  case TALUS_CLUMP:
-    if (feature < shape->point_count)
-      radius = scale * TL_R(shape->points[4 * feature + 3]);
-    break;
-  case TALUS_CYLINDER:
-  case TALUS_CONE:
-    turn = without_roll(turn, tl_quat_rotate(ride->rotation[slot], tl_vec3(0, 0, 1)));
-    break;
-  default:
-    break;
-  }
-  return turn_shift(turn, tl_madd(arm, -radius, outwards));
+  if (r->shape->kind == TALUS_ELLIPSOID)
+    return tl_sub(farthest(r->shape, r->scale, now->rotation[r->slot], outwards),
+                  farthest(r->shape, r->scale, ride->rotation[r->slot], outwards));
+  if (r->shape->kind == TALUS_CLUMP && feature < r->shape->point_count)
+    radius = r->scale * TL_R(r->shape->points[4 * feature + 3]);
+  return turn_shift(r->turn, tl_madd(arm, -radius, outwards));
+}
+
+static inline talus_vec3 shift_of(const tl_ride *ride, const tl_state *now, const rider *r,
+                                  uint32_t feature, talus_vec3 arm, talus_vec3 outwards) {
+  return r->is_glued ? turn_shift(r->turn, arm)
+                     : round_shift(ride, now, r, feature, arm, outwards);
 }
 
 /* ---- one contact ----------------------------------------------------------------------------- */
@@ -106,38 +121,60 @@ static void ride_balls(const tl_ride *ride, const tl_state *now, size_t i, talus
   c->point = tl_dmadd(now->position[c->a], (double)(radius + TL_R(0.5) * c->gap), c->normal);
 }
 
-static void ride_one(const tl_ride *ride, const tl_state *now, size_t i) {
+/* A pair of bodies: what all of its contacts have. */
+typedef struct couple {
+  rider a, b;
+  talus_dvec3 centre_a, between; /* when contacts were found */
+  talus_dvec3 way_a;             /* how a went */
+  talus_dvec3 moved;             /* a, across periods as well */
+  double share;                  /* of b, in the way of the point */
+  bool are_balls, is_dormant;
+} couple;
+
+static couple couple_of(const tl_ride *ride, const tl_state *now, const tl_contact *c) {
   const tl_model *model = ride->crowd->model;
-  const tl_found *found = &ride->found[i];
-  tl_contact *c = &ride->contacts->data[i];
-  const tl_ridden a = ride->ridden[c->a], b = ride->ridden[c->b];
-  const talus_vec3 n = found->normal;
   const talus_dvec3 centre_a = ride->position[c->a], centre_b = ride->position[c->b];
   const bool has_images =
       tl_body_shape(model, c->a)->bounded && tl_body_shape(model, c->b)->bounded;
-  const talus_dvec3 between =
-      has_images ? tl_model_offset(model, centre_a, centre_b) : tl_dsub(centre_b, centre_a);
-  const talus_vec3 arm_a = tl_between(centre_a, found->point);
-  const talus_vec3 arm_b = tl_narrow(tl_dsub(tl_dsub(found->point, centre_a), between));
+  couple r = {.centre_a = centre_a, .is_dormant = tl_pair_is_dormant(model, now, c->a, c->b)};
+  if (r.is_dormant)
+    return r;
+  r.a = rider_of(ride, c->a);
+  r.b = rider_of(ride, c->b);
+  r.between = has_images ? tl_model_offset(model, centre_a, centre_b) : tl_dsub(centre_b, centre_a);
+  r.way_a = ride->ridden[c->a].way;
+  r.moved = tl_dsub(now->position[c->a], centre_a);
+  r.share = share_of_b(model, c);
+  r.are_balls = is_ball(model, c->a) && is_ball(model, c->b);
+  return r;
+}
+
+static inline void ride_one(const tl_ride *ride, const tl_state *now, const couple *of, size_t i) {
+  const tl_found *found = &ride->found[i];
+  tl_contact *c = &ride->contacts->data[i];
+  const talus_vec3 n = found->normal;
+  const talus_dvec3 to_point = tl_dsub(found->point, of->centre_a);
+  const talus_vec3 arm_a = tl_narrow(to_point);
+  const talus_vec3 arm_b = tl_narrow(tl_dsub(to_point, of->between));
   const talus_real half = TL_R(0.5) * found->gap;
-  const talus_vec3 turn_shift_a =
-      turn_shift_of(ride, now, c->a, c->feature_a, a.turn, tl_madd(arm_a, -half, n), n);
-  const talus_vec3 turn_shift_b =
-      turn_shift_of(ride, now, c->b, c->feature_b, b.turn, tl_madd(arm_b, half, n), tl_neg(n));
-  const talus_dvec3 to_a = tl_dadd(a.way, tl_widen(turn_shift_a));
-  const talus_dvec3 apart = tl_dsub(tl_dadd(b.way, tl_widen(turn_shift_b)), to_a);
+  const talus_vec3 shift_a =
+      shift_of(ride, now, &of->a, c->feature_a, tl_madd(arm_a, -half, n), n);
+  const talus_vec3 shift_b =
+      shift_of(ride, now, &of->b, c->feature_b, tl_madd(arm_b, half, n), tl_neg(n));
+  const talus_dvec3 to_a = tl_dadd(of->way_a, tl_widen(shift_a));
+  const talus_dvec3 apart =
+      tl_dsub(tl_dadd(ride->ridden[c->b].way, tl_widen(shift_b)), to_a);
   c->normal = n;
   c->gap = found->gap + tl_dot(tl_narrow(apart), n);
-  if (is_ball(model, c->a) && is_ball(model, c->b)) {
-    ride_balls(ride, now, i, between, tl_dadd(between, apart));
+  if (of->are_balls) {
+    ride_balls(ride, now, i, of->between, tl_dadd(of->between, apart));
     return;
   }
   /* In the image of a, wherever that is now; half the gap that opened is a's. */
-  const double share = share_of_b(model, c), opened = (double)(c->gap - found->gap);
-  talus_dvec3 to = tl_dadd(to_a, tl_dscale(apart, share));
-  to = tl_dadd(to, tl_dscale(tl_widen(n), (0.5 - share) * opened));
-  const talus_dvec3 moved = tl_dsub(now->position[c->a], centre_a);
-  c->point = tl_dadd(tl_dadd(found->point, moved), tl_dsub(to, a.way));
+  const double opened = (double)(c->gap - found->gap);
+  talus_dvec3 to = tl_dadd(to_a, tl_dscale(apart, of->share));
+  to = tl_dadd(to, tl_dscale(tl_widen(n), (0.5 - of->share) * opened));
+  c->point = tl_dadd(tl_dadd(found->point, of->moved), tl_dsub(to, of->way_a));
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -188,10 +225,13 @@ static void ride_bodies(void *context, size_t begin, size_t end) {
 static void ride_range(void *context, size_t begin, size_t end) {
   const ride_job *job = context;
   const tl_ride *ride = job->ride;
+  couple of = {.is_dormant = true};
   for (size_t i = begin; i < end; ++i) {
     const tl_contact *c = &ride->contacts->data[i];
-    if (!tl_pair_is_dormant(ride->crowd->model, job->now, c->a, c->b))
-      ride_one(ride, job->now, i);
+    if (i == begin || c[-1].a != c->a || c[-1].b != c->b)
+      of = couple_of(ride, job->now, c);
+    if (!of.is_dormant)
+      ride_one(ride, job->now, &of, i);
   }
 }
 

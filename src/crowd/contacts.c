@@ -63,6 +63,30 @@ void tl_contacts_release(tl_contacts *contacts) {
 #undef RELEASE
 }
 
+static bool is_plain(const tl_contacts *contacts) {
+#define NONE_OF(name, type, FIELDS) &&contacts->name.count == 0
+  return true TL_CONTACT_RECORDS(NONE_OF);
+#undef NONE_OF
+}
+
+talus_status tl_contacts_append(tl_contacts *to, const tl_contacts *from, size_t i) {
+  if (is_plain(from))
+    return tl_array_push(to, from->data[i]);
+  for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
+    const tl_record *record = &tl_contact_records[r];
+    const tl_any_array all = tl_contacts_array(from, record);
+    tl_any_array array = tl_contacts_array(to, record);
+    if (r > 0 && (all.count == 0 || all.count != from->count))
+      continue;
+    TL_TRY(tl_array_grow(&array.data, &array.capacity, array.count + 1, record->bytes));
+    memcpy((unsigned char *)array.data + array.count * record->bytes,
+           (const unsigned char *)all.data + i * record->bytes, record->bytes);
+    array.count++;
+    tl_contacts_set_array(to, record, array);
+  }
+  return TALUS_OK;
+}
+
 static talus_status shrink(tl_any_array *array, size_t bytes, size_t wanted) {
   if (wanted > array->capacity / 16 * 15)
     return TALUS_OK;

@@ -97,6 +97,9 @@ talus_vec3 tl_contacts_impulse(const tl_contacts *contacts, size_t i);
 void tl_contacts_clear(tl_contacts *contacts);
 void tl_contacts_release(tl_contacts *contacts);
 
+/* Contact i of a set behind those of another one; what only some models have goes along. */
+talus_status tl_contacts_append(tl_contacts *to, const tl_contacts *from, size_t i);
+
 /* Before a set is found anew (count is 0): gives back room that TL_ARENA_MEMORY steps did not need,
  * as the arena does: an impact has a quarter more contacts than the heap that comes of it. */
 talus_status tl_contacts_trim(tl_contacts *contacts);

@@ -26,15 +26,24 @@ typedef struct tl_crowd {
   bool lends_out;     /* rows of `out` may hold scratch of a solver until bodies move */
   const struct tl_contacts *contacts_before; /* of the last step */
   struct tl_contacts *contacts_after;        /* of this one */
+  /* For probes, where bodies took steps of their own (local time): where the two bodies of each
+   * contact were when it was found, and what each joint gave in the interval; else NULL. */
+  const struct tl_centres *centres;
+  const struct tl_pull *pulls;
   const struct tl_joints *joints;            /* as the last step left them; may be NULL: none */
   struct tl_joint_state *joints_after;       /* what this step makes of them, by row */
   bool is_shortest; /* adaptive: it cannot be shortened, so that all that may meet in it touches */
   bool sleeps;      /* who is slow may fall asleep, and wake: in the world's own crowd alone */
   tl_arena *arena;  /* scratch */
 
+  /* Of contacts that several solves have, as those of substeps (solve/solve.h); NULL: none. */
+  const struct tl_solve_plan *plan;
+
   /* Memory: caches that change time, never bits; all may be NULL. */
   struct tl_broad_cache *broad_cache; /* candidates that are kept from step to step */
   struct tl_kept_axes *kept_axes;     /* of pairs that missed (narrow/kept.h) */
+  struct tl_multires *multires;       /* fronts of pairs (narrow/multires.h), or NULL */
+  struct tl_narrow_counts *counts;    /* what the search cost (narrow/counts.h), or NULL */
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
   struct tl_local *local; /* of local time (step/local/local.h), for audits; NULL: other steps */
@@ -62,6 +71,17 @@ static inline size_t tl_crowd_find(const tl_crowd *crowd, uint32_t slot) {
   }
   return lo < crowd->count && crowd->members[lo] == slot ? lo : SIZE_MAX;
 }
+
+/* Centres of mass of the two bodies of a contact. */
+typedef struct tl_centres {
+  talus_dvec3 a, b;
+} tl_centres;
+
+/* What a joint gave to its second body, N s and N m s. */
+typedef struct tl_pull {
+  talus_dvec3 force, torque;
+  bool is_over; /* it broke, and what broke it is in the sums */
+} tl_pull;
 
 /* A candidate pair of slots. uid[a] < uid[b]. */
 typedef struct tl_pair {

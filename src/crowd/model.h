@@ -107,6 +107,18 @@ static inline bool tl_model_is_implicit(const tl_model *model) {
   return model->step == TALUS_STEP_IMPLICIT && model->implicit.method != TALUS_IMPLICIT_EULER;
 }
 
+/* Whether the method of implicit steps asks for surrogate trees of meshes. */
+static inline bool tl_model_has_surrogates(const tl_model *model) {
+  return model->implicit.method == TALUS_IMPLICIT_SURROGATE_PICARD ||
+         model->implicit.method == TALUS_IMPLICIT_MULTIRES_PICARD;
+}
+
+/* Whether its steps go down one level of them with each look. */
+static inline bool tl_model_goes_down(const tl_model *model) {
+  return model->step == TALUS_STEP_IMPLICIT &&
+         model->implicit.method == TALUS_IMPLICIT_MULTIRES_PICARD;
+}
+
 /* Whether groups a and b were told not to collide. */
 bool tl_model_ignores(const tl_model *model, uint32_t group_a, uint32_t group_b);
 
@@ -157,6 +169,17 @@ static inline talus_real tl_halo_of(const tl_model *model, size_t slot) {
 talus_real tl_body_curvature(const tl_model *model, size_t slot);
 /* 1/(1/Ra + 1/Rb); 0 where both are flat. */
 talus_real tl_model_reduced_radius(const tl_model *model, size_t a, size_t b);
+
+/* Springs: gaps over which a point that comes near begins to have its share of the force of a pair
+ * (solve/penalty/share.c), m. 0 for what is not moved, and for what touches by one point in each
+ * direction. */
+static inline talus_real tl_model_band(const tl_model *model, size_t slot) {
+  const tl_shape *shape = tl_body_shape(model, slot);
+  if (tl_body_is_static(model, slot) || !shape->bounded || shape->kind == TALUS_SPHERE ||
+      shape->kind == TALUS_ELLIPSOID || shape->kind == TALUS_SUPERELLIPSOID)
+    return 0;
+  return TL_R(0.02) * shape->radius * model->property.scale[slot];
+}
 
 /* Most torque against rolling over the normal force, m: a length, and a coefficient times the
  * reduced radius (Ai, Chen, Rotter and Ooi 2011). */

@@ -142,6 +142,8 @@ static talus_status make_shapes(talus_detector *detector, const talus_detect_bod
     if (status != TALUS_OK)
       return tl_fail_in(status, "shape %zu", i);
     model->shapes.count++;
+    if (model->narrow.tree == TALUS_TREE_SURROGATE)
+      TL_TRY(tl_shape_need_surrogate(&model->shapes.data[i]));
   }
   return TALUS_OK;
 }

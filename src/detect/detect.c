@@ -56,6 +56,52 @@ talus_status talus_ellipsoid_method_by_name(const char *name, talus_ellipsoid_me
                  "'%s' is not a method for ellipsoids: these are newton, opm, chm+opm", name);
 }
 
+static const char *const triangle_methods[] = {[TALUS_TRIANGLE_COMPARISON] = "comparison",
+                                               [TALUS_TRIANGLE_CERTIFIED] = "certified",
+                                               [TALUS_TRIANGLE_ITERATIVE] = "iterative",
+                                               [TALUS_TRIANGLE_HYBRID] = "hybrid"};
+static const char *const tree_kinds[] = {
+    [TALUS_TREE_BVH] = "bvh", [TALUS_TREE_FLAT] = "flat", [TALUS_TREE_SURROGATE] = "surrogate"};
+
+/* The row of a name, or `count`. */
+static int find_name(const char *const *names, int count, const char *name) {
+  int k = 0;
+  while (k < count && strcmp(names[k], name) != 0)
+    ++k;
+  return k;
+}
+
+const char *talus_triangle_method_name(talus_triangle_method method) {
+  return (unsigned)method <= TALUS_TRIANGLE_HYBRID ? triangle_methods[method] : NULL;
+}
+
+talus_status talus_triangle_method_by_name(const char *name, talus_triangle_method *method) {
+  TL_NEED(name);
+  TL_NEED(method);
+  const int k = find_name(triangle_methods, TALUS_TRIANGLE_HYBRID + 1, name);
+  if (k > TALUS_TRIANGLE_HYBRID)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "'%s' is not a method for triangles: these are comparison, certified, "
+                   "iterative, hybrid",
+                   name);
+  *method = (talus_triangle_method)k;
+  return TALUS_OK;
+}
+
+const char *talus_tree_kind_name(talus_tree_kind kind) {
+  return (unsigned)kind <= TALUS_TREE_SURROGATE ? tree_kinds[kind] : NULL;
+}
+
+talus_status talus_tree_kind_by_name(const char *name, talus_tree_kind *kind) {
+  TL_NEED(name);
+  TL_NEED(kind);
+  const int k = find_name(tree_kinds, TALUS_TREE_SURROGATE + 1, name);
+  if (k > TALUS_TREE_SURROGATE)
+    return tl_fail(TALUS_ERROR_INVALID, "'%s' is not a tree: these are bvh, flat, surrogate", name);
+  *kind = (talus_tree_kind)k;
+  return TALUS_OK;
+}
+
 /* ---- a detector ---------------------------------------------------------------------------- */
 
 talus_detect_def talus_detect_def_default(void) {
@@ -84,8 +130,8 @@ static talus_status check_def(const talus_detect_def *def) {
   if (!talus_ellipsoid_method_name(def->narrow.ellipsoid))
     return tl_fail(TALUS_ERROR_INVALID, "method %d for ellipsoids does not exist",
                    (int)def->narrow.ellipsoid);
-  if ((unsigned)def->narrow.tree > TALUS_TREE_FLAT ||
-      (unsigned)def->narrow.triangle > TALUS_TRIANGLE_CERTIFIED ||
+  if ((unsigned)def->narrow.tree > TALUS_TREE_SURROGATE ||
+      (unsigned)def->narrow.triangle > TALUS_TRIANGLE_HYBRID ||
       (unsigned)def->narrow.fusion > TALUS_FUSION_THESIS)
     return tl_fail(TALUS_ERROR_INVALID,
                    "narrow.tree, triangle and fusion are %d, %d and %d; expected a TALUS_TREE_..., "
@@ -157,7 +203,9 @@ static talus_status begin(talus_detector *detector, size_t n, search *job) {
                           .count = n,
                           .in = &detector->state,
                           .out = &detector->state,
-                          .arena = &detector->arena};
+                          .arena = &detector->arena,
+                          .counts = &detector->counts};
+  detector->counts = (tl_narrow_counts){0};
   return TALUS_OK;
 }
 
@@ -355,6 +403,8 @@ static talus_status find_contacts(search *job) {
   TL_TRY(tl_array_resize(&detector->contacts, detector->found.count));
   tl_for(&detector->model.par, detector->found.count, GRAIN, copy_contacts, detector);
   job->stats.narrow_ms = 1e3 * tl_clock() - begun;
+  job->stats.comparisons = detector->counts.comparisons;
+  job->stats.fallbacks = detector->counts.fallbacks;
   job->stats.contacts = detector->found.count;
   return TALUS_OK;
 }

@@ -8,6 +8,7 @@
 #include "backend/shapes.h"
 #include "contact/contact.h"
 #include "crowd/crowd.h"
+#include "narrow/narrow.h"
 
 /* What stages need of a world, made anew from the caller's arrays by each call; all but the shapes
  * and the results is in the arena. */
@@ -17,6 +18,7 @@ struct talus_detector {
   tl_model model;
   tl_state state; /* positions and rotations, for contacts alone */
   tl_contacts found;
+  tl_narrow_counts counts; /* of the call under way */
   TL_ARRAY(talus_row_contact) contacts;
   tl_device *device; /* NULL: none was needed yet */
   tl_device_spheres blocks;

@@ -172,7 +172,7 @@ static void find_virials(void *context, size_t begin, size_t end) {
       job->cell_of[i][side] = OUTSIDE;
       if (tl_body_is_static(model, slot) || !(tl_length2(impulse) > 0))
         continue;
-      const talus_dvec3 arm = tl_widen(tl_flow_arm(job->crowd, contact, slot));
+      const talus_dvec3 arm = tl_widen(tl_flow_arm(job->crowd, job->contacts, i, slot));
       const double work = tl_ddot(arm, tl_widen(impulse));
       job->virial[i][side] = side == 0 ? work : -work;
       job->cell_of[i][side] = cell_at(job, tl_place_wrap(model, tl_dsub(contact->point, arm)));

@@ -82,6 +82,7 @@ typedef struct tl_probe {
   uint64_t uid; /* of the body, or of the joint */
   talus_region region;
   uint32_t record;
+  double every; /* s: 0, or adaptive steps end on its multiples */
   double from, weight;
   double force[3], torque[3], mass_flow[3], count, energy;
   double velocity[3], spin[3];         /* m, rad */

@@ -93,14 +93,16 @@ talus_vec3 tl_flow_hard_arm(const tl_model *model, const tl_contact *contact, ui
 }
 
 /* Where the body was when the contacts were found: at the end of a step of springs, at the
- * beginning of others. With local time that is the body's own last step, and crowd->in has it. */
-talus_vec3 tl_flow_arm(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot) {
+ * beginning of others, which with local time is of the body's own. */
+talus_vec3 tl_flow_arm(const tl_crowd *crowd, const tl_contacts *contacts, size_t i,
+                       uint32_t slot) {
   const tl_model *model = crowd->model;
+  const tl_contact *contact = &contacts->data[i];
   if (model->solve.kind == TALUS_SOLVE_ELASTIC && !tl_body_is_static(model, slot))
     return tl_flow_hard_arm(model, contact, slot);
   talus_dvec3 x = crowd->out->position[slot];
-  if (model->step == TALUS_STEP_LOCAL)
-    x = crowd->in->position[slot];
+  if (crowd->centres)
+    x = contact->a == slot ? crowd->centres[i].a : crowd->centres[i].b;
   else if (model->solve.kind != TALUS_SOLVE_PENALTY)
     x = tl_dsub(x, tl_dscale(tl_widen(crowd->out->velocity[slot]), crowd->dt));
   return tl_narrow(tl_model_offset(model, x, contact->point));
@@ -133,9 +135,9 @@ static void measure_contacts(tl_probe *probe, const tl_crowd *crowd, const tl_co
       bonds += (uint64_t)a + (uint64_t)b;
     last[0] = contact->a, last[1] = contact->b;
     if (a)
-      add_stress(sum, tl_flow_arm(crowd, contact, contact->a), tl_neg(impulse));
+      add_stress(sum, tl_flow_arm(crowd, contacts, i, contact->a), tl_neg(impulse));
     if (b)
-      add_stress(sum, tl_flow_arm(crowd, contact, contact->b), impulse);
+      add_stress(sum, tl_flow_arm(crowd, contacts, i, contact->b), impulse);
   }
   for (int k = 0; k < 6; ++k)
     probe->stress[k] += tl_tally_value(&sum[k]);

@@ -178,7 +178,7 @@ uint32_t tl_flow_find_slot(const tl_model *model, uint64_t uid);
 /* ---- contacts -------------------------------------------------------------------------------- */
 
 /* From the centre of mass of a free body to its contact, when that was found. */
-talus_vec3 tl_flow_arm(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot);
+talus_vec3 tl_flow_arm(const tl_crowd *crowd, const tl_contacts *contacts, size_t i, uint32_t slot);
 
 /* ---- names ----------------------------------------------------------------------------------- */
 

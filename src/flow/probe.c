@@ -31,6 +31,9 @@ talus_status tl_probe_check(const talus_probe_def *def, const char *what) {
         "stress, ... in a region",
         what);
   TL_TRY(check_sizes(def, what));
+  if (!(def->every >= 0) || !tl_is_finite_d(def->every))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: its interval is %g s; it must be 0 or more", what,
+                   def->every);
   if (def->on_joint) {
     if (def->on_body || (def->record & ~(uint32_t)TL_RECORD_ON_JOINT) != 0)
       return tl_fail(TALUS_ERROR_INVALID, "%s: of a joint force and torque can be recorded", what);
@@ -74,6 +77,7 @@ talus_status tl_flow_add_probe(tl_flow *flow, const talus_probe_def *def, uint64
                     .uid = def->on_body || def->on_joint ? uid : 0,
                     .region = def->region,
                     .record = def->record,
+                    .every = def->every,
                     .from = now};
   for (size_t i = 0; i < def->size_count; ++i)
     fresh.sizes[i] = def->sizes[i];
@@ -157,8 +161,11 @@ talus_status tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_s
 /* Centre of mass when the contacts were found: at t1 with springs (velocity Verlet), at t0 with
  * others. What a body has gone since is more than its velocity tells: position correction shifts
  * it. */
-static talus_dvec3 centre_at_contacts(const tl_probe *probe, const tl_crowd *crowd, uint32_t slot) {
+static talus_dvec3 centre_at(const tl_probe *probe, const tl_crowd *crowd,
+                             const tl_contacts *contacts, size_t i, uint32_t slot) {
   const tl_model *model = crowd->model;
+  if (crowd->centres)
+    return contacts->data[i].a == slot ? crowd->centres[i].a : crowd->centres[i].b;
   if (model->solve.kind == TALUS_SOLVE_PENALTY)
     return crowd->out->position[slot];
   return crowd->in->position == crowd->out->position ? probe->centre : crowd->in->position[slot];
@@ -183,7 +190,6 @@ static talus_vec3 arm_of(const tl_crowd *crowd, const tl_contact *contact, uint3
 
 static void measure_contacts(tl_probe *probe, const tl_crowd *crowd, const tl_contacts *contacts,
                              uint32_t slot) {
-  const talus_dvec3 centre = centre_at_contacts(probe, crowd, slot);
   /* Nothing after its own contacts, as body a, is its. */
   const size_t first = tl_contacts_first_of(contacts, slot),
                end = tl_contacts_first_of(contacts, slot + 1);
@@ -194,6 +200,7 @@ static void measure_contacts(tl_probe *probe, const tl_crowd *crowd, const tl_co
     const tl_contact *contact = &contacts->data[i];
     if (i < first && contact->b != slot)
       continue;
+    const talus_dvec3 centre = centre_at(probe, crowd, contacts, i, slot);
     const talus_vec3 arm = arm_of(crowd, contact, slot, centre);
     const double sign = contact->a == slot ? -1 : 1;
     const talus_vec3 impulse = tl_contacts_impulse(contacts, i);
@@ -229,6 +236,14 @@ static void measure_joint(tl_probe *probe, const tl_crowd *crowd) {
   const size_t row = crowd->joints ? tl_joints_row(crowd->joints, probe->uid) : SIZE_MAX;
   if (row == SIZE_MAX)
     return;
+  if (crowd->pulls) {
+    const tl_pull *pull = &crowd->pulls[row];
+    const double sums[6] = {pull->force.x,  pull->force.y,  pull->force.z,
+                            pull->torque.x, pull->torque.y, pull->torque.z};
+    for (int k = 0; k < 3; ++k)
+      probe->force[k] += sums[k], probe->torque[k] += sums[3 + k];
+    return;
+  }
   add_scaled(probe->force, crowd->dt, crowd->joints->all.data[row].force);
   add_scaled(probe->torque, crowd->dt, crowd->joints->all.data[row].torque);
 }

@@ -106,6 +106,9 @@ talus_status tl_flow_zone(tl_flow *flow, const tl_crowd *crowd, size_t row,
   TL_TAKE(crowd->arena, zone->strength != 0 ? crowd->count : 0, &forces);
   if (zone->trigger)
     TL_TRY(tl_zone_reserve_events(flow, pairs.count));
+  if (crowd->flights)
+    TL_TRY(tl_array_reserve(&crowd->flights->rows,
+                            crowd->flights->rows.count + 2 * pairs.count + crowd->count));
   if (zone->shell != TALUS_ZONE_OPEN || zone->boundary)
     tl_zone_reflect(zone, crowd, &pairs, report);
   if (zone->boundary || zone->shell == TALUS_ZONE_SOFT)

@@ -2,6 +2,7 @@
 #ifndef TL_FLOW_ZONE_H
 #define TL_FLOW_ZONE_H
 
+#include "crowd/flights.h"
 #include "flow/place.h"
 
 /* A centre and a body near it. */
@@ -40,6 +41,23 @@ static inline talus_dvec3 tl_zone_inverse_mass(const tl_crowd *crowd, uint32_t s
   const double inverse = 1 / (double)crowd->model->property.mass[slot];
   return tl_dvec3(lock & TALUS_LOCK_X ? 0 : inverse, lock & TALUS_LOCK_Y ? 0 : inverse,
                   lock & TALUS_LOCK_Z ? 0 : inverse);
+}
+
+/* Averages by flights: the flight that the body is on ended s before the end of the step, where the
+ * zone turns it; there is room for it. */
+static inline void tl_zone_end_flight(const tl_crowd *crowd, uint32_t slot, double s) {
+  tl_flights *flights = crowd->flights;
+  if (!flights || flights->since.count != crowd->count || tl_body_is_static(crowd->model, slot))
+    return;
+  const talus_dvec3 v = tl_widen(crowd->out->velocity[slot]);
+  const talus_dvec3 x = tl_dsub(crowd->out->position[slot], tl_dscale(v, s));
+  const bool is_falling = crowd->model->step == TALUS_STEP_EVENT;
+  const talus_dvec3 fall = is_falling ? tl_widen(crowd->model->gravity) : tl_dvec3(0, 0, 0);
+  const double end = crowd->dt - s, span = end - flights->since.data[slot];
+  if (!(span > 0)) /* it hit something since it was there */
+    return;
+  flights->rows.data[flights->rows.count++] = tl_flight_of(x, v, fall, span, slot);
+  flights->since.data[slot] = end;
 }
 
 /* Forces of all pairs: velocities change by them. forces: room for one per row. */

@@ -66,6 +66,7 @@ static void kick(const tl_crowd *crowd, uint32_t slot, talus_dvec3 force, tl_tal
   const double mass = (double)crowd->model->property.mass[slot];
   talus_vec3 *v = &crowd->out->velocity[slot];
   const talus_dvec3 before = tl_widen(*v);
+  tl_zone_end_flight(crowd, slot, 0);
   const talus_dvec3 more = tl_dscale(force, crowd->dt / mass);
   if (!(lock & TALUS_LOCK_X))
     v->x = TL_R(before.x + more.x);
@@ -112,6 +113,7 @@ static double shift(const tl_crowd *crowd, uint32_t slot, talus_dvec3 change, do
     return 0;
   talus_vec3 *v = &crowd->out->velocity[slot];
   const talus_dvec3 before = tl_widen(*v);
+  tl_zone_end_flight(crowd, slot, s);
   *v = tl_narrow(tl_dadd(before, change));
   if (s > 0) {
     talus_dvec3 *x = &crowd->out->position[slot];

@@ -23,7 +23,7 @@ typedef struct assembly {
   size_t count;
 } assembly;
 
-/* Bodies whose rotation is locked about some axis do not turn at all here. */
+/* A body with a locked rotation about any axis is not turned at all by assembly. */
 static void load_body(assembly *job, size_t slot) {
   const tl_model *model = job->model;
   tl_ccp_body *body = &job->bodies[slot];

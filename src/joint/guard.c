@@ -1,16 +1,16 @@
-/* What a joint cannot follow is said, not computed.
+/* Refuses steps that are too long for a joint.
  *
- * Rows look at a joint at the start of a step and at where a guess of the velocities leads. That
- * fails where much happens in between:
+ * Rows describe a joint at the start of a step and at the pose that a guess of the velocities leads
+ * to. That fails if too much happens in between:
  *   - an angle that changes by half a turn cannot be told from one that changes the other way;
- *   - a body that turns by phi while its axis is held answers to a push at the start with
- *     (e^(i phi) - 1)/(i phi) of a tilt in the end, phi times the ratio of its moments about the
- *     axis and across it: from phi = 2.33 on guesses get worse with every look, and what comes out
- *     may be a body that turned over in between;
- *   - a rod whose ends pass each other by more than its length has no place to be in the end;
- *   - frames that leap apart were not held at all, and those that are further apart than the
- *     bodies are large are not held any more.
- * Such a step is refused before it is made. What merely drifts is told once. */
+ *   - if a body turns by phi while its axis is held, a push at the start of the step has
+ *     (e^(i phi) - 1)/(i phi) of its effect on the tilt at the end, phi times the ratio of the
+ *     moments about the axis and across it. From phi = 2.33 on each guess is worse than the one
+ *     before, and the result may be a body that turned over in between;
+ *   - a rod whose ends pass each other by more than its length has no valid position at the end;
+ *   - frames that jump apart in a step were not held by it, and frames that are further apart than
+ *     the bodies are large are not held any more.
+ * Such a step is refused before it is made. Mere drift is reported once. */
 #include "joint/guard.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static tl_joint_body body_after(const tl_crowd *crowd, tl_twists twists, uint32_
   return body;
 }
 
-/* How fast an angle changes that is counted with whole turns, rad/s. */
+/* rad/s; the rate of an angle that is counted with whole turns. */
 static double turning_of(const tl_joint *joint, const tl_joint_place *place, const tl_joint_body *a,
                          const tl_joint_body *b) {
   switch (joint->kind) {
@@ -64,7 +64,7 @@ static double turning_of(const tl_joint *joint, const tl_joint_place *place, con
   }
 }
 
-/* How fast the bodies turn against each other where the joint does not let them, rad/s. */
+/* rad/s; how fast the bodies turn relative to each other about axes that the joint locks. */
 static double held_turning(const tl_joint *joint, const tl_joint_place *place,
                            const tl_joint_body *a, const tl_joint_body *b) {
   const talus_vec3 w = tl_sub(b->w, a->w);
@@ -80,14 +80,14 @@ static double held_turning(const tl_joint *joint, const tl_joint_place *place,
   }
 }
 
-/* How fast the faster of two bodies turns that are held at a point or an axis, rad/s. */
+/* rad/s; spin of the faster of two bodies that are held at a point or an axis. */
 static double spin_of(const tl_joint *joint, const tl_joint_body *a, const tl_joint_body *b) {
   if (joint->kind > TALUS_JOINT_FIXED)
     return 0;
   return fmax((double)tl_length(a->w), (double)tl_length(b->w));
 }
 
-/* How fast the ends of a rod pass each other, across it. */
+/* How fast the ends of a rod move relative to each other, across the rod. */
 static double passing(const tl_joint_place *place, const tl_joint_body *a, const tl_joint_body *b) {
   const talus_vec3 u = tl_sub(tl_add(b->v, tl_cross(b->w, place->arm_b)),
                               tl_add(a->v, tl_cross(a->w, place->arm_a)));
@@ -120,7 +120,7 @@ static talus_status guard_rod(const tl_crowd *crowd, size_t row, double speed, c
   return TALUS_OK;
 }
 
-/* How fast the faster body turned before the step, which may be what made it fail. */
+/* The faster body's spin before the step, which may be why the step failed. */
 static double spin_before(const tl_state *state, const tl_joint *joint) {
   const double a = joint->a == TL_NONE ? 0 : (double)tl_length(state->spin[joint->a]);
   const double b = joint->b == TL_NONE ? 0 : (double)tl_length(state->spin[joint->b]);
@@ -189,7 +189,7 @@ typedef struct guard_job {
   tl_twists twists;
 } guard_job;
 
-/* Rods may have something to say, in the order of the table: not here. */
+/* Rods are not reported here: their reports come in the order of the table. */
 static bool is_refused(void *context, size_t i) {
   const guard_job *job = context;
   const tl_joint *joint = &job->crowd->joints->all.data[i];

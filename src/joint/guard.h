@@ -13,8 +13,8 @@ talus_status tl_joints_guard_start(const tl_crowd *crowd);
  * move farther than its length, frames that jump apart. */
 talus_status tl_joints_guard(const tl_crowd *crowd, tl_twists twists);
 
-/* After steps whose crowds had no log: a line for each rod that they found coarse and that the log
- * has not told of, in the order of the table. */
+/* After steps of crowds without a log: one line for each rod that they found coarse and that the
+ * log does not have yet, in the order of the table. */
 void tl_joints_tell_coarse(const tl_model *model, const tl_joints *joints,
                            const tl_joint_state *after, double time);
 

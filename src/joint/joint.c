@@ -362,7 +362,8 @@ bool tl_joint_just_broke(const tl_joint *joint) {
   return joint->broken && is_too_much(joint, joint->force, joint->torque);
 }
 
-/* What carried too much breaks, and keeps for a step what broke it, to be seen. */
+/* Breaks joints that carried too much. A broken joint shows the force and torque that broke it for
+ * one step. */
 static void settle_load(const tl_joint *joint, tl_joint_state *after) {
   if (joint->broken)
     after->force = after->torque = tl_vec3(0, 0, 0);
@@ -446,7 +447,8 @@ static int compare_apart(const void *x, const void *y) {
   return p->b < q->b ? -1 : p->b > q->b;
 }
 
-/* Not where joints are added, one by one: a chain would cost the square of its links. */
+/* Not called while joints are added one by one, because a chain would then cost the square of its
+ * links. */
 static talus_status find_apart(tl_joints *joints) {
   TL_TRY(tl_array_reserve(&joints->apart, joints->all.count));
   size_t n = 0, kept = 0;
@@ -529,7 +531,8 @@ talus_status tl_joints_prepare(tl_joints *joints) {
   return find_apart(joints);
 }
 
-/* Joints are few beside pairs: each is looked up, and what lies between two finds moves as one. */
+/* There are few joints and many pairs: each joint is looked up, and the pairs between two that are
+ * found move together. */
 void tl_joints_keep_apart(const tl_joints *joints, tl_pairs *pairs) {
   size_t from = 0, to = 0;
   TL_ASSERT(!joints->apart_stale);

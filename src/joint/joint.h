@@ -34,7 +34,8 @@ typedef struct tl_joint {
   double motor_target, motor_max, motor_stiffness, motor_damping;
   double break_force, break_torque;
   bool rope, about, collide, assemble;
-  uint8_t told; /* what the log has said of it in this run (guard.c); a step may say more */
+  uint8_t
+      told; /* what the log has reported of the joint in this run (guard.c); a step may add to it */
 
   TL_JOINT_FIELDS(TL_JOINT_MEMBER) /* what time changes */
 } tl_joint;
@@ -58,26 +59,26 @@ typedef struct tl_apart {
 } tl_apart;
 
 typedef struct tl_joint_end {
-  uint32_t slot, row; /* of a body, and of a joint that holds it */
+  uint32_t slot, row; /* an entry of a body: a joint that holds it */
 } tl_joint_end;
 
 typedef struct tl_joints {
   TL_ARRAY(tl_joint) all; /* in the order of their uids, as the last step left them */
   TL_ARRAY(tl_joint_state)
-  after;                       /* of the step under way, by row; tl_joints_take lets it count */
+  after; /* of the current step, by row; tl_joints_take makes them the present ones */
   TL_ARRAY(tl_apart) apart;    /* sorted, unique; derived */
   TL_ARRAY(tl_joint_end) ends; /* ascending by slot, then row; derived */
-  bool apart_stale;            /* apart and ends are: tl_joints_prepare finds them anew */
-  double dt;                   /* s: of the step whose impulses they have; 0: not known */
-  uint64_t next_uid;           /* less one */
+  bool apart_stale;  /* apart and ends are out of date: tl_joints_prepare finds them again */
+  double dt;         /* s: of the step whose impulses they have; 0: not known */
+  uint64_t next_uid; /* less one */
   bool must_assemble;
   int told; /* joints whose drift the log has told of */
 } tl_joints;
 
 static inline bool tl_joint_acts(const tl_joint *joint) { return !joint->broken; }
 
-/* Whether it does among the members of a crowd. What holds one of them to a body that is none does
- * not count there, as in a world of the members alone. */
+/* Whether the joint holds bodies of a crowd. A joint between a member and a body outside does not
+ * count, as in a world of the members alone. */
 static inline bool tl_joint_acts_within(const tl_joint *joint, const tl_crowd *crowd) {
   return tl_joint_acts(joint) &&
          (joint->a == TL_NONE || tl_crowd_find(crowd, joint->a) != SIZE_MAX) &&
@@ -100,7 +101,7 @@ const char *tl_joint_describe(const tl_joint *joint);
 talus_status tl_joint_make(const tl_model *model, const tl_state *state, const talus_joint_def *def,
                            uint32_t a, uint32_t b, tl_joint *joint);
 
-/* Checks numbers and kinds as tl_joint_make does, for a joint that was loaded. */
+/* Checks the numbers and the kind of a joint that was loaded, as tl_joint_make does. */
 talus_status tl_joint_check(const tl_model *model, const tl_joint *joint);
 
 /* The anchor on b in the world. */
@@ -109,13 +110,15 @@ talus_dvec3 tl_joint_anchor_b(const tl_state *state, const tl_joint *joint);
 /* How far the frames are apart: m, angles times the size of the bodies. */
 double tl_joint_gap(const tl_model *model, const tl_state *state, const tl_joint *joint);
 
-/* Before a step: room for what it leaves, who is kept apart, and who is held by what. */
+/* Before a step: makes room for the new states, and finds which pairs joints keep apart and which
+ * joints hold each body. */
 talus_status tl_joints_prepare(tl_joints *joints);
 
-/* The ends of joints at the body in a slot, *count of them. Not where they are stale. */
+/* The ends of joints at the body in a slot, *count of them; must not be called while they are out
+ * of date. */
 const tl_joint_end *tl_joints_at(const tl_joints *joints, uint32_t slot, size_t *count);
 
-/* Takes candidate pairs out that joints keep apart; pairs are sorted by (a, b). */
+/* Removes the candidate pairs that joints keep apart; pairs are sorted by (a, b). */
 void tl_joints_keep_apart(const tl_joints *joints, tl_pairs *pairs);
 
 /* After bodies were removed: renumbers slots; joints of bodies that are gone go too, each with a
@@ -140,16 +143,17 @@ void tl_joints_take_one(tl_joints *joints, size_t row, const tl_joint_state *fro
 size_t tl_joints_row(const tl_joints *joints, uint64_t uid);
 size_t tl_joints_named(const tl_joints *joints, const char *name);
 
-/* Whether it broke in the last step: it has the force and torque that broke it until the next. */
+/* Whether the joint broke in the last step; it keeps the force and torque that broke it until the
+ * next step. */
 bool tl_joint_just_broke(const tl_joint *joint);
 
-/* After a step: says in the log what broke. */
+/* After a step: writes a line to the log for each joint that broke. */
 void tl_joints_tell_broken(const tl_joints *joints, const tl_log *log, double time);
 
-/* The bodies of the joints that hold, as pairs; TL_NONE: the ground. In the arena. */
+/* The pairs of bodies of all joints that hold, in the arena; TL_NONE is the ground. */
 talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs *pairs);
 
-/* Largest drift of the joints that hold, and how many do not. */
+/* Largest drift of the joints that hold, and the number of those that do not. */
 double tl_joints_drift(const tl_joints *joints, size_t *broken);
 
 /* Largest force and torque of the joints in the last step, N and N m. */
@@ -180,16 +184,16 @@ typedef struct tl_joint_rows {
 /* The body in a slot as the state has it. */
 tl_joint_body tl_joint_body_at(const tl_model *model, const tl_state *state, uint32_t slot);
 
-/* A body after a step of h at its twist, by the formulas of step/move.c. */
+/* Advances a body by h at its twist, with the formulas of step/move.c. */
 tl_joint_body tl_joint_body_moved(const tl_joint_body *body, double h);
 
 /* Where the frames are. turn_a and turn_b are those nearest to the joint's. */
 tl_joint_place tl_joint_find_place(const tl_model *model, const tl_joint *joint,
                                    const tl_joint_body *a, const tl_joint_body *b);
 
-/* The rows at the poses of a and b. Twists in a and b are a guess of those at the end of the step:
- * what the rows miss by being straight lines is taken from there. `before`: speed of the free
- * direction before the step, for restitution, is taken from `old_a`, `old_b`. */
+/* The rows at the poses of a and b. The twists in a and b are a guess of those at the end of the
+ * step and give the second-order part that straight rows miss. `before`: the speed of the free
+ * direction before the step, for restitution, comes from `old_a` and `old_b`. */
 typedef struct tl_joint_step {
   double h;
   talus_real recovery_speed, bounce_speed;
@@ -220,14 +224,14 @@ double tl_joint_drift_of(const tl_joint *joint, const tl_joint_place *place, tal
 /* What a radian counts: the largest bounding radius of the bodies that can move, m. */
 talus_real tl_joint_length_of(const tl_model *model, const tl_joint *joint);
 
-/* Turns, value and drift from the state: of a joint by hand. */
+/* Sets turns, value and drift of a joint from the state, after it was changed by hand. */
 void tl_joint_settle(const tl_model *model, const tl_state *state, tl_joint *joint);
 
 /* ---- assembly -------------------------------------------------------------------------------- */
 
-/* Moves free bodies of `state` until the frames of all joints meet, as far as they can; on failure
- * nobody has moved. *worst: the row of the joint that is furthest from it, *apart: how far, m.
- * cancel: may be NULL. */
+/* Moves the free bodies of `state` until the frames of all joints meet, as far as possible; on
+ * failure nothing has moved. *worst: the row of the joint that is furthest from it; *apart: by how
+ * much, m. cancel: may be NULL. */
 talus_status tl_joints_assemble(const tl_model *model, tl_joints *joints, tl_state *state,
                                 tl_arena *arena, tl_cancel *cancel, size_t *worst, double *apart);
 

@@ -41,8 +41,8 @@ void tl_link_aim(tl_link *link, const tl_joint_rows *rows) {
     link->row[i].bias = rows->bias[i];
 }
 
-/* L D L^T of the hard block. A pivot that is all rounding belongs to a row that says nothing new:
- * its inverse is 0, and it gets no impulse. */
+/* L D L^T of the hard block. A pivot that is only rounding belongs to a redundant row: its inverse
+ * is 0, and the row gets no impulse. */
 static void factor_block(tl_link *link, double k[TL_JOINT_ROWS][TL_JOINT_ROWS]) {
   tl_link_row *row = link->row;
   double d[TL_JOINT_HARD];
@@ -62,14 +62,16 @@ static void factor_block(tl_link *link, double k[TL_JOINT_ROWS][TL_JOINT_ROWS]) 
 
 static void solve_block(const tl_link *link, double x[TL_JOINT_HARD]) { TL_LINK_SOLVE(link, x); }
 
-/* The least that a body without locks answers to a row's push l and turn a: no moment of inertia is
- * more than mass times the square of the bounding radius. What answers far less is locked, and its
- * own answer, which is all rounding, no measure of how firmly the row may be held. */
+/* The least response of a body without locks to a row's push l and turn a: no moment of inertia
+ * exceeds mass times the square of the bounding radius. A body whose response is far smaller is
+ * locked, and its own response, which is only rounding, says nothing about how firmly the row may
+ * be held. */
 static double least_answer(const tl_ccp_body *body, talus_vec3 l, talus_vec3 a, double r2) {
   return (double)body->inv_mass * ((double)tl_length2(l) + (double)tl_length2(a) / r2);
 }
 
-/* Column j of K. *locked: no body answers as one without locks would; `own`: that answer. */
+/* Column j of K. *locked: neither body responds as one without locks would; `own`: that response.
+ */
 static void find_column(const tl_link *link, const tl_ccp_body *bodies,
                         const tl_ccp_tensor *tensors, int j, double k[TL_JOINT_ROWS][TL_JOINT_ROWS],
                         bool *locked, double *own) {
@@ -84,7 +86,7 @@ static void find_column(const tl_link *link, const tl_ccp_body *bodies,
     k[i][j] = (double)(tl_dot(other->la, a.v) + tl_dot(other->aa, a.w)) +
               (double)(tl_dot(other->lb, b.v) + tl_dot(other->ab, b.w));
   }
-  /* Each body for itself: a light one that is locked says nothing about a heavy one. */
+  /* Each body is judged by itself: a light, locked body says nothing about a heavy one. */
   const double of_a = (double)(tl_dot(row->la, a.v) + tl_dot(row->aa, a.w));
   const double of_b = (double)(tl_dot(row->lb, b.v) + tl_dot(row->ab, b.w));
   const double least_a = least_answer(&bodies[link->a], row->la, row->aa, r2);
@@ -101,7 +103,7 @@ void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tenso
   for (int j = 0; j < n; ++j)
     find_column(link, bodies, tensors, j, k, &is_locked[j], &own[j]);
   for (int i = 0; i < n; ++i) {
-    if (is_locked[i] && i == hard) /* a law that nothing can follow does nothing */
+    if (is_locked[i] && i == hard) /* a law to which nothing can respond has no effect */
       k[i][i] = 0;
     link->row[i].soft += TL_LINK_SOFT * (is_locked[i] ? own[i] : k[i][i]);
     if (i < hard)
@@ -119,11 +121,11 @@ void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tenso
   link->s = k[hard][hard];
   for (int i = 0; i < hard; ++i)
     link->s -= g[i] * k[i][hard];
-  /* Rounding must not make it vanish: that row would then take any impulse. */
+  /* Rounding must not make it vanish: the row would then take any impulse. */
   link->s = fmax(link->s, 1e-9 * k[hard][hard]);
 }
 
-/* The last pivot is that answer and the row's compliance. */
+/* The last pivot is that response plus the row's compliance. */
 double tl_link_free_answer(const tl_link *link) {
   if (link->has_law)
     return link->s;
@@ -145,7 +147,7 @@ void tl_link_speeds(const tl_link *link, const tl_ccp_body *bodies, double u[TL_
     u[i] = (double)(row_speed(&link->row[i], a, b) + link->row[i].bias);
 }
 
-/* What impulses of the rows are to the two bodies. */
+/* The impulse and torque impulse that the rows' impulses give each of the two bodies. */
 typedef struct wrench {
   talus_vec3 la, aa, lb, ab;
 } wrench;
@@ -185,7 +187,7 @@ void tl_link_push_own(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_ten
   tl_link_push(link, bodies, tensors, p);
 }
 
-/* From what the rows ask for, r of the hard ones and u of the law, at impulse p of the law. */
+/* The step from the residuals r of the hard rows and u of the law, at impulse p of the law. */
 static void step_from(const tl_link *link, const double u[TL_JOINT_ROWS], talus_real p,
                       double scale, double dp[TL_JOINT_ROWS]) {
   const int hard = link->hard;
@@ -220,7 +222,8 @@ void tl_link_step(const tl_link *link, const tl_ccp_body *bodies, const talus_re
   step_from(link, u, link->has_law ? p[link->hard] : 0, scale, dp);
 }
 
-/* Adds dp to the impulses; it becomes what rounding left of it, for that is what bodies get. */
+/* Adds dp to the impulses; then dp becomes the difference after rounding, which is what the bodies
+ * receive. */
 static void remember(tl_link *link, int rows, double dp[TL_JOINT_ROWS]) {
   for (int i = 0; i < rows; ++i) {
     const talus_real before = link->row[i].impulse;
@@ -229,8 +232,8 @@ static void remember(tl_link *link, int rows, double dp[TL_JOINT_ROWS]) {
   }
 }
 
-/* K dp of a step of length 1 is what it took away: -r of the hard rows, and of the law s dp_x -
- * g.r. So K itself need not be loaded. Rows that get no impulse change nothing. */
+/* K dp of a step of length 1 equals what it removed: -r for hard rows, and s dp_x - g.r for the
+ * law. So K itself need not be loaded. Rows that get no impulse change nothing. */
 double tl_link_visit(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors) {
   const int hard = link->hard;
   double u[TL_JOINT_ROWS] = {0}, dp[TL_JOINT_ROWS], sum = 0;
@@ -321,8 +324,8 @@ double tl_link_residual(const tl_link *link, const tl_ccp_body *bodies, const ta
   return sum;
 }
 
-/* Of a law with impulse p at speed u: the convex function of which -u is the slope. Its impulse is
- * the sum of spring, motor, push and limits, each of which has its own. */
+/* The convex function whose derivative is -u, for a law with impulse p at speed u. Its impulse is
+ * the sum of spring, motor, push and limits, each with its own function. */
 static double law_energy(const tl_joint_law *law, double u, double p) {
   double sum = 0, left = p - (double)law->push;
   if (law->slope > 0) {
@@ -340,8 +343,8 @@ static double law_energy(const tl_joint_law *law, double u, double p) {
   }
   sum += (double)law->motor_offset * motor;
   left -= motor;
-  /* What is left is of the limits, and u is then the limit; or it is rounding, and u is harmless,
-   * which the limit, as a speed, need not be. */
+  /* The rest belongs to the limits, and u is then the limit; or it is rounding, and u is small,
+   * unlike the limit, which as a speed may be large. */
   return sum - u * left;
 }
 

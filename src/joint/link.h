@@ -60,8 +60,8 @@ tl_ccp_body tl_link_answer(const tl_ccp_body *body, const tl_ccp_tensor *tensor,
 void tl_link_load(tl_link *link, const tl_joint_rows *rows);
 void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
 
-/* What the last row answers, the others held: of a link that was factored and has a row for its
- * free direction. */
+/* The response of the last row while the others are held; the link must be factored and have a row
+ * for its free direction. */
 double tl_link_free_answer(const tl_link *link);
 
 /* x = K^-1 x of the hard rows, by their factors: x of numbers, or of vectors of them. Written once,
@@ -80,13 +80,13 @@ double tl_link_free_answer(const tl_link *link);
         (x)[i_] -= row_[j_].l[i_] * (x)[j_];                                                       \
   } while (0)
 
-/* Takes what another guess of the velocities changes of the same rows: biases and the law. */
+/* Updates the biases and the law of the same rows after the guess of the velocities has changed. */
 void tl_link_aim(tl_link *link, const tl_joint_rows *rows);
 
 /* J v + bias of every row. */
 void tl_link_speeds(const tl_link *link, const tl_ccp_body *bodies, double u[TL_JOINT_ROWS]);
 
-/* Adds impulses to the two bodies: those given, or its own. */
+/* Adds impulses to the two bodies: given ones, or the link's own. */
 void tl_link_push(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
                   const double p[TL_JOINT_ROWS]);
 void tl_link_push_own(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
@@ -95,25 +95,26 @@ void tl_link_push_own(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_ten
 void tl_link_step(const tl_link *link, const tl_ccp_body *bodies, const talus_real p[TL_JOINT_ROWS],
                   double scale, double dp[TL_JOINT_ROWS]);
 
-/* A visit of Gauss-Seidel: the step of length 1 from the impulses it has, made. Returns the square
- * of the change in velocity units, as the residual has it. */
+/* A Gauss-Seidel visit: makes the step of length 1 from the present impulses. Returns the square of
+ * the change in velocity units, as the residual uses it. */
 double tl_link_visit(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
 
 /* Adds dp to the impulses of the hard rows and to the bodies. Returns the square of the change that
- * the joint alone makes: that of redundant ones, which cancel each other, is seen in it. */
+ * this joint alone makes, so that redundant joints, whose changes cancel each other, are seen. */
 double tl_link_add(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
                    const double dp[TL_JOINT_HARD]);
 
-/* Gauss-Seidel on what takes back drift, for itself: `bodies` have the velocities of these impulses
- * alone, and rows with a law do not act. Returns the square of the step in velocity units. */
+/* A Gauss-Seidel visit of the impulses that remove drift, separately: `bodies` have the velocities
+ * of these impulses alone, and rows with a law do not act. Returns the square of the step in
+ * velocity units. */
 double tl_link_recover(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
 
-/* tl_link_visit on `bodies` and tl_link_recover on `recovering`, whose answers are the same, at
- * once (link_pair.c). *recovered: what the second returns. */
+/* Does tl_link_visit on `bodies` and tl_link_recover on `recovering` together; responses are the
+ * same (link_pair.c). *recovered: what the second returns. */
 double tl_link_visit_both(tl_link *link, tl_ccp_body *bodies, tl_ccp_body *recovering,
                           const tl_ccp_tensor *tensors, double *recovered);
 
-/* The step of the row with a law alone, at impulse p, all others held. 0 where there is none. */
+/* The step of the row with a law, at impulse p, while all others are held; 0 without such a row. */
 double tl_link_law_step(const tl_link *link, const tl_ccp_body *bodies, talus_real p, double scale);
 
 /* Sum of the squared residuals of the rows at impulses p (NULL: its own), m/s (rad/s times length);
@@ -121,8 +122,8 @@ double tl_link_law_step(const tl_link *link, const tl_ccp_body *bodies, talus_re
 double tl_link_residual(const tl_link *link, const tl_ccp_body *bodies, const talus_real *p,
                         double *most);
 
-/* What the objective has beside the energy of the velocities: sum of bias times impulse, and the
- * energy of compliances and laws. */
+/* The part of the objective besides the energy of the velocities: the sum of bias times impulse,
+ * and the energy of compliances and laws. */
 double tl_link_objective(const tl_link *link, const tl_ccp_body *bodies);
 
 /* Writes into the joint what the link did over a step of h: force, torque, and the impulses that
@@ -143,8 +144,8 @@ typedef struct tl_link_system {
   double *x;        /* right-hand side, then solution; by row of the system */
 } tl_link_system;
 
-/* Which links touch which body, as lists one behind the other, and room to order them: found once
- * for all links, whatever parts of them are then factored for themselves. */
+/* Which links touch which body, as consecutive lists, with room to order them. Found once for all
+ * links; parts of them are then factored separately. */
 typedef struct tl_link_graph {
   uint32_t *start, *link; /* by body */
   uint32_t *rank, *degree, *order;

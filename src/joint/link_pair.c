@@ -1,8 +1,8 @@
-/* A visit of a link in two problems at once: the step, and what of it takes back drift.
+/* Visits a link in two problems at once: the step, and the impulses that remove drift.
  *
- * Both have the same rows and the same factors, and differ in velocities and right-hand sides. So
- * each row is loaded once and each operation is one on two numbers: lane 0 is tl_link_visit, lane 1
- * tl_link_recover, operation by operation, to the same bits. */
+ * Both have the same rows and factors; velocities and right-hand sides differ. So each row is
+ * loaded once, and each operation acts on two numbers: lane 0 is tl_link_visit, lane 1
+ * tl_link_recover, with the bits of each. */
 #include "joint/link.h"
 
 typedef talus_real both __attribute__((vector_size(2 * sizeof(talus_real))));
@@ -60,7 +60,7 @@ static void turn(both_body *body, const tl_ccp_body *of, const tl_ccp_tensor *te
 
 static void solve(const tl_link *link, wide x[TL_JOINT_HARD]) { TL_LINK_SOLVE(link, x); }
 
-/* What the rows ask for; *sums: of the squares in velocity units. */
+/* Residuals of the rows; *sums: sums of their squares in velocity units. */
 static wide ask(const tl_link *link, const both_body *a, const both_body *b,
                 wide x[TL_JOINT_HARD]) {
   wide sums = {0, 0};

@@ -45,12 +45,12 @@ tl_joint_body tl_joint_body_moved(const tl_joint_body *body, double h) {
   return there;
 }
 
-/* The angle nearest to `last` that is `angle` but for whole turns. */
+/* The angle that differs from `angle` by whole turns and is nearest to `last`. */
 static double unwrapped(double angle, double last) {
   return angle + 2 * PI * floor((last - angle) / (2 * PI) + 0.5);
 }
 
-/* How far x has turned about the axis of `start`, in which it was the first axis. */
+/* The angle by which x has turned about the axis of `start`; in `start`, x was the first axis. */
 static double turned(talus_quat start, talus_vec3 x) {
   const talus_vec3 x0 = tl_quat_rotate(start, tl_vec3(1, 0, 0));
   const talus_vec3 z0 = tl_quat_rotate(start, tl_vec3(0, 0, 1));
@@ -127,7 +127,7 @@ double tl_joint_drift_of(const tl_joint *joint, const tl_joint_place *place, tal
   return (double)most;
 }
 
-/* Motor at value x; a given impulse is within its cap. */
+/* The motor at value x; a prescribed impulse is limited by its cap. */
 static tl_joint_law find_law(const tl_joint *joint, double x, double h) {
   tl_joint_law law = {.cap = TL_REAL_MAX, .low = -TL_REAL_MAX, .high = TL_REAL_MAX};
   if (joint->motor != TALUS_MOTOR_NONE)
@@ -151,7 +151,7 @@ static tl_joint_law find_law(const tl_joint *joint, double x, double h) {
   return law;
 }
 
-/* Limits as speeds; each as a contact has it (kernels/bias.h). */
+/* Limits as speeds, with the same bias as a contact (kernels/bias.h). */
 static void find_limits(const tl_joint *joint, const tl_joint_step *step, double x,
                         talus_real before, talus_real unit, tl_joint_law *law) {
   const talus_real h = (talus_real)step->h, e = (talus_real)joint->restitution;
@@ -161,7 +161,7 @@ static void find_limits(const tl_joint *joint, const tl_joint_step *step, double
     law->low = -tl_limit_bias((talus_real)(x - joint->low), h, before, e, recovery, bounce);
   if (tl_is_finite_d(high))
     law->high = tl_limit_bias((talus_real)(high - x), h, -before, e, recovery, bounce);
-  if (law->low > law->high) /* limits that are one place, with a bounce or a recovery */
+  if (law->low > law->high) /* the two limits coincide, with a bounce or a recovery */
     law->low = law->high = (law->low + law->high) / 2;
 }
 
@@ -169,7 +169,7 @@ static bool is_limited(const tl_joint *joint) {
   return tl_is_finite_d(joint->low) || tl_is_finite_d(joint->high) || joint->rope;
 }
 
-/* Whether anything is asked of the free direction. */
+/* Whether the free direction has a limit, spring or motor that acts. */
 static bool is_driven(const tl_joint *joint) {
   return tl_joint_has_spring(joint) || joint->motor != TALUS_MOTOR_NONE || is_limited(joint);
 }
@@ -180,8 +180,8 @@ int tl_joint_row_room(const tl_joint *joint) {
   return tl_joint_hold(joint, &nowhere, rows) + (is_driven(joint) ? 1 : 0);
 }
 
-/* A law that is a straight line makes a row with a compliance, which the block of the joint and the
- * direct solver take in. */
+/* A linear law makes a row with a compliance, which the joint's own block and the direct solver
+ * include. */
 static void straighten(const tl_joint *joint, tl_joint_rows *rows) {
   const tl_joint_law *law = &rows->law;
   const int i = rows->hard;
@@ -201,8 +201,8 @@ static void straighten(const tl_joint *joint, tl_joint_rows *rows) {
   rows->hard++;
 }
 
-/* Speed of the free direction in the step before, (x - x_before)/h, from the pose that the twists
- * of the state came from: that of a step backwards. x and row: now. */
+/* The speed of the free direction in the step before, (x - x_before)/h, where x_before belongs to
+ * the pose of a step backwards at the state's twists. x and row: those of now. */
 static double speed_before(const tl_model *model, const tl_joint *joint, double h, double x,
                            const tl_joint_row *row, const tl_joint_body *old_a,
                            const tl_joint_body *old_b) {
@@ -214,7 +214,7 @@ static double speed_before(const tl_model *model, const tl_joint *joint, double 
   return (x - (row->turning ? unwrapped((double)before.psi, guess) : (double)before.psi)) / h;
 }
 
-/* Lays the spring into the law: see tl_spring_weights. */
+/* Adds the spring to the law: see tl_spring_weights. */
 static void lay_spring(const tl_joint *joint, const tl_joint_step *step, double x, double before,
                        tl_joint_law *law) {
   const double h = step->h, k = joint->stiffness, c = joint->damping;
@@ -241,8 +241,8 @@ double tl_joint_spring_energy(const tl_model *model, const tl_state *state, doub
   return 0.5 * joint->stiffness * middle * middle;
 }
 
-/* The place that a guess leads to. Angles are counted from where its spins lead: a guess may
- * overshoot by more than half a turn, though the solution does not. */
+/* The value at the guessed pose. Angles are counted from where the guessed spins lead, because a
+ * guess may overshoot by more than half a turn though the solution does not. */
 static tl_joint_place find_place_ahead(const tl_model *model, const tl_joint *joint, double h,
                                        const tl_joint_place *now, const tl_joint_body *a,
                                        const tl_joint_body *b) {

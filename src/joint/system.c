@@ -47,7 +47,7 @@ static uint32_t degree_of(const order_job *job, uint32_t link) {
   return degree;
 }
 
-/* Appends the neighbours of a link that were not seen, by degree and then number. */
+/* Appends the neighbours of a link that were not visited yet, by degree and then by number. */
 static size_t append_neighbours(order_job *job, uint32_t link, size_t tail) {
   const uint32_t ends[2] = {job->links[link].a, job->links[link].b};
   const size_t first = tail;
@@ -81,7 +81,7 @@ static size_t spread_from(order_job *job, uint32_t root, size_t begin) {
   return tail;
 }
 
-/* Cuthill-McKee, what hangs together from a link that is far from another: the last one that a
+/* Cuthill-McKee ordering of a connected set, from a link far from another: the last one that a
  * first search reaches. Reversed at the end. */
 static void find_order(order_job *job) {
   size_t begin = job->first;

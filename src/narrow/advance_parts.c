@@ -1,10 +1,7 @@
 #include "narrow/advance_parts.h"
 
 #include "kernels/advance.h"
-#include "kernels/gjk.h"
-#include "kernels/triangle.h"
-#include "narrow/posed_pairs.h"
-#include "shape/facets.h"
+#include "narrow/advance_part.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,50 +10,6 @@
 #define TURN        0.35 /* rad: by which bodies turn at most in a piece of the paths */
 #define MOST_PIECES 10000
 #define AIMS        4 /* directions that are remembered */
-
-/* Where a body is at a moment. */
-typedef struct stance {
-  talus_dvec3 at;
-  tl_frame frame;
-} stance;
-
-typedef struct side {
-  const tl_mover *m;
-  const tl_facets *f;    /* of a mesh */
-  const double *spheres; /* of a clump: x, y, z, radius at scale 1 */
-  uint32_t sphere_count;
-  tl_convex whole; /* of other kinds, where it is at `begin` */
-  double scale;
-  double rounding;   /* m, of all parts; of a sphere of a clump: its own */
-  double rate, bend; /* rad/s: of its turning, and the square of that */
-  stance begin, end; /* of the piece of its path */
-} side;
-
-typedef enum form {
-  BRANCH, /* of a tree */
-  LEAF,   /* of a tree: triangles */
-  LIST,   /* of spheres */
-  BALL,   /* a sphere */
-  WHOLE   /* a convex body */
-} form;
-
-/* Parts of a body that are looked at together, in its own axes, m. */
-typedef struct node {
-  form form;
-  talus_dvec3 middle, half; /* of the box about them, less the rounding */
-  double radius;            /* of the ball about them */
-  double arm;               /* of their farthest place from the centre of mass */
-  uint32_t first, count;    /* triangles, spheres, or the branch */
-} node;
-
-/* One triangle, sphere or convex body. */
-typedef struct part {
-  const side *side;
-  form form;        /* LEAF: a triangle */
-  double corner[9]; /* in the body's axes, m; of a sphere its centre */
-  double rounding;  /* m */
-  double arm;
-} part;
 
 /* A direction that has parted two parts, and what it says about the whole piece. */
 typedef struct aim {
@@ -69,7 +22,7 @@ typedef struct aim {
 
 typedef struct search {
   const tl_advance *pair;
-  side a, b;
+  tl_side a, b;
   double floor;       /* m: of surfaces, that must be kept */
   double proof;       /* m: that is proven: less than the floor where the search goes on */
   double from, until; /* s: the piece; `until` shrinks to the earliest meeting */
@@ -78,8 +31,6 @@ typedef struct search {
   int aim_count, last_aim;
   tl_parts_advanced r;
 } search;
-
-/* ---- bodies and their parts ------------------------------------------------------------------ */
 
 static bool is_made_of_parts(const tl_shape *shape) {
   return shape->kind == TALUS_MESH || shape->kind == TALUS_CLUMP;
@@ -94,184 +45,6 @@ bool tl_advance_has_parts(const tl_advance *pair) {
   const bool balls_a = a->kind == TALUS_CLUMP || a->kind == TALUS_SPHERE;
   const bool balls_b = b->kind == TALUS_CLUMP || b->kind == TALUS_SPHERE;
   return (is_made_of_parts(a) || is_made_of_parts(b)) && !(balls_a && balls_b);
-}
-
-static tl_frame frame_of(tl_dquat q) {
-  const double s = 2 / (q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
-  const double xx = s * q.x * q.x, yy = s * q.y * q.y, zz = s * q.z * q.z;
-  const double xy = s * q.x * q.y, xz = s * q.x * q.z, yz = s * q.y * q.z;
-  const double wx = s * q.w * q.x, wy = s * q.w * q.y, wz = s * q.w * q.z;
-  return (tl_frame){{{1 - (yy + zz), xy - wz, xz + wy},
-                     {xy + wz, 1 - (xx + zz), yz - wx},
-                     {xz - wy, yz + wx, 1 - (xx + yy)}}};
-}
-
-static stance stance_at(const side *s, double t) {
-  return (stance){tl_path_position(&s->m->path, t), frame_of(tl_path_rotation(&s->m->path, t))};
-}
-
-static side side_of(const tl_mover *m) {
-  side s = {.m = m, .scale = (double)m->scale};
-  const tl_shape *shape = m->shape;
-  s.bend = shape->kind == TALUS_SPHERE ? 0 : tl_ddot(m->path.spin, m->path.spin);
-  s.rate = sqrt(s.bend);
-  if (shape->kind == TALUS_MESH) {
-    s.f = shape->facets;
-    s.rounding = s.f->rounding * s.scale;
-  } else if (shape->kind == TALUS_CLUMP) {
-    s.spheres = shape->points, s.sphere_count = shape->point_count;
-  } else {
-    const tl_posed posed = {.shape = shape, .scale = m->scale, .rotation = {1, 0, 0, 0}};
-    tl_posed_convex(&posed, &s.whole);
-    s.rounding = s.whole.rounding;
-  }
-  return s;
-}
-
-static node root_of(const side *s) {
-  const double radius = (double)s->m->shape->radius * s->scale * (1 + 4 * (double)TL_REAL_EPS);
-  node n = {.form = s->f         ? BRANCH
-                    : s->spheres ? LIST
-                                 : WHOLE,
-            .half = {radius, radius, radius},
-            .radius = radius,
-            .arm = radius,
-            .count = s->sphere_count};
-  return n;
-}
-
-static double farthest_corner(talus_dvec3 middle, talus_dvec3 half) {
-  return tl_dlength(
-      tl_dvec3(fabs(middle.x) + half.x, fabs(middle.y) + half.y, fabs(middle.z) + half.z));
-}
-
-/* Child k of a branch: false where there is none. */
-static bool child_of(const side *s, const node *n, uint32_t k, node *child) {
-  const tl_tree_node *t = &s->f->tree.node[n->first];
-  if (t->lo[0][k] > t->hi[0][k])
-    return false;
-  const double half = 0.5 * s->scale;
-  child->form = t->count[k] > 0 ? LEAF : BRANCH;
-  child->first = t->first[k], child->count = t->count[k];
-  child->middle = tl_dvec3(half * ((double)t->lo[0][k] + (double)t->hi[0][k]),
-                           half * ((double)t->lo[1][k] + (double)t->hi[1][k]),
-                           half * ((double)t->lo[2][k] + (double)t->hi[2][k]));
-  child->half = tl_dvec3(half * ((double)t->hi[0][k] - (double)t->lo[0][k]),
-                         half * ((double)t->hi[1][k] - (double)t->lo[1][k]),
-                         half * ((double)t->hi[2][k] - (double)t->lo[2][k]));
-  child->radius = tl_dlength(child->half) + s->rounding;
-  child->arm = farthest_corner(child->middle, child->half) + s->rounding;
-  return true;
-}
-
-static node sphere_of(const side *s, uint32_t k) {
-  const double *p = s->spheres + 4 * (size_t)k;
-  node n = {.form = BALL, .first = k, .count = 1, .radius = s->scale * p[3]};
-  n.middle = tl_dscale(tl_dvec3(p[0], p[1], p[2]), s->scale);
-  n.arm = tl_dlength(n.middle); /* how it turns about its own centre does not matter */
-  return n;
-}
-
-static part part_of(const side *s, const node *n, uint32_t k) {
-  part p = {.side = s, .form = n->form, .rounding = s->rounding};
-  if (n->form == WHOLE) {
-    p.arm = s->bend > 0 ? n->arm : 0;
-  } else if (n->form == BALL) {
-    p.corner[0] = n->middle.x, p.corner[1] = n->middle.y, p.corner[2] = n->middle.z;
-    p.rounding = n->radius, p.arm = n->arm;
-  } else {
-    const uint32_t *v = s->f->triangle + 3 * (size_t)(n->first + k);
-    double most = 0;
-    for (size_t i = 0; i < 3; ++i) {
-      const talus_dvec3 x = tl_dscale(tl_facets_point(s->f, v[i]), s->scale);
-      p.corner[3 * i] = x.x, p.corner[3 * i + 1] = x.y, p.corner[3 * i + 2] = x.z;
-      most = fmax(most, tl_ddot(x, x));
-    }
-    p.arm = sqrt(most) + s->rounding;
-  }
-  return p;
-}
-
-/* ---- how far apart two parts are ------------------------------------------------------------- */
-
-static talus_dvec3 corner_at(const part *p, const stance *s, int k) {
-  const double *x = p->corner + 3 * k;
-  return tl_dadd(s->at, tl_frame_to_world(&s->frame, tl_dvec3(x[0], x[1], x[2])));
-}
-
-static tl_triangle_corners corners_at(const part *p, const stance *s) {
-  return (tl_triangle_corners){{corner_at(p, s, 0), corner_at(p, s, 1), corner_at(p, s, 2)}};
-}
-
-static tl_convex convex_at(const part *p, const stance *s) {
-  if (p->form == WHOLE) {
-    tl_convex c = p->side->whole;
-    c.position = s->at, c.frame = s->frame;
-    return c;
-  }
-  if (p->form == BALL)
-    return (tl_convex){.core = TL_CORE_POINT, .position = corner_at(p, s, 0), .frame = s->frame};
-  return (tl_convex){.core = TL_CORE_HULL,
-                     .position = s->at,
-                     .frame = s->frame,
-                     .scale = 1,
-                     .points = p->corner,
-                     .point_count = 3};
-}
-
-static bool is_point(const part *p) {
-  return p->form == BALL || (p->form == WHOLE && p->side->m->shape->kind == TALUS_SPHERE);
-}
-
-static talus_dvec3 point_at(const part *p, const stance *s) {
-  return p->form == BALL ? corner_at(p, s, 0) : s->at;
-}
-
-/* The distance of two parts, no more than it is, and less than 0 where they have a place in common;
- * *n: unit, from a to b, any direction there. */
-static double distance(const part *a, const stance *at_a, const part *b, const stance *at_b,
-                       double tolerance, talus_dvec3 *n) {
-  const double rounding = a->rounding + b->rounding;
-  talus_dvec3 way;
-  if (is_point(a) && is_point(b)) {
-    way = tl_dsub(point_at(b, at_b), point_at(a, at_a));
-  } else if (a->form == LEAF && b->form == LEAF) {
-    const tl_triangle_corners ta = corners_at(a, at_a), tb = corners_at(b, at_b);
-    const tl_triangle_near near = tl_triangle_triangle(&ta, &tb);
-    way = tl_dsub(near.on_b, near.on_a);
-  } else if (is_point(a) && b->form == LEAF) {
-    const tl_triangle_corners t = corners_at(b, at_b);
-    const tl_triangle_near near = tl_point_triangle(point_at(a, at_a), &t);
-    way = tl_dsub(near.on_b, near.on_a);
-  } else if (a->form == LEAF && is_point(b)) {
-    const tl_triangle_corners t = corners_at(a, at_a);
-    const tl_triangle_near near = tl_point_triangle(point_at(b, at_b), &t);
-    way = tl_dsub(near.on_a, near.on_b);
-  } else {
-    const tl_convex ca = convex_at(a, at_a), cb = convex_at(b, at_b);
-    tl_gjk g;
-    tl_gjk_distance(&ca, &cb, tl_dsub(cb.position, ca.position), DBL_MAX, 0, tolerance, &g);
-    *n = g.direction;
-    return g.overlap ? -rounding - DBL_MIN : fmax(g.lower, 0) - rounding;
-  }
-  const double length = tl_dlength(way);
-  *n = length > 0 ? tl_dscale(way, 1 / length) : tl_dvec3(0, 0, 1);
-  return length > 0 ? length - rounding : -rounding - DBL_MIN;
-}
-
-/* The farthest place of a part along n, m. */
-static double farthest(const part *p, const stance *s, talus_dvec3 n) {
-  if (p->form == WHOLE) {
-    const tl_convex c = convex_at(p, s);
-    return tl_ddot(n, tl_convex_support(&c, n)) + p->rounding;
-  }
-  const talus_dvec3 local = tl_frame_to_local(&s->frame, n);
-  double most = -DBL_MAX;
-  for (int k = 0; k < (p->form == BALL ? 1 : 3); ++k) {
-    const double *x = p->corner + 3 * k;
-    most = fmax(most, local.x * x[0] + local.y * x[1] + local.z * x[2]);
-  }
-  return tl_ddot(n, s->at) + most + p->rounding;
 }
 
 /* ---- motion ---------------------------------------------------------------------------------- */
@@ -297,7 +70,7 @@ static double bend_of(const search *w, double arm_a, double arm_b, talus_dvec3 n
 }
 
 /* How long the balls about two nodes stay apart from the begin of the piece. */
-static double ball_time(const search *w, const node *a, const node *b) {
+static double ball_time(const search *w, const tl_part_node *a, const tl_part_node *b) {
   const talus_dvec3 ra = tl_frame_to_world(&w->a.begin.frame, a->middle);
   const talus_dvec3 rb = tl_frame_to_world(&w->b.begin.frame, b->middle);
   const talus_dvec3 way = tl_dadd(tl_dsub(w->b.begin.at, w->a.begin.at), tl_dsub(rb, ra));
@@ -315,7 +88,7 @@ static double ball_time(const search *w, const node *a, const node *b) {
 
 /* ---- directions that have parted others ------------------------------------------------------ */
 
-static double whole_along(const side *s, const stance *at, talus_dvec3 n) {
+static double whole_along(const tl_side *s, const tl_stance *at, talus_dvec3 n) {
   if (s->f || s->spheres)
     return 0;
   tl_convex c = s->whole;
@@ -324,7 +97,7 @@ static double whole_along(const side *s, const stance *at, talus_dvec3 n) {
 }
 
 static void aim_at_end(const search *w, aim *x, int end) {
-  const stance *a = end ? &w->a.end : &w->a.begin, *b = end ? &w->b.end : &w->b.begin;
+  const tl_stance *a = end ? &w->a.end : &w->a.begin, *b = end ? &w->b.end : &w->b.begin;
   const talus_dvec3 back = tl_dscale(x->n, -1);
   x->a[end] = tl_frame_to_local(&a->frame, x->n), x->b[end] = tl_frame_to_local(&b->frame, back);
   x->apart[end] = tl_ddot(x->n, tl_dsub(b->at, a->at));
@@ -340,23 +113,23 @@ static void remember(search *w, talus_dvec3 n) {
   aim_at_end(w, x, 0), aim_at_end(w, x, 1);
 }
 
-static double node_along(const side *s, const node *n, talus_dvec3 d, double whole) {
-  if (n->form == WHOLE)
+static double node_along(const tl_side *s, const tl_part_node *n, talus_dvec3 d, double whole) {
+  if (n->form == TL_PART_WHOLE)
     return whole;
-  if (n->form == LIST)
+  if (n->form == TL_PART_LIST)
     return n->radius;
   const double middle = tl_ddot(n->middle, d);
-  return n->form == BALL ? middle + n->radius
-                         : middle + fabs(d.x) * n->half.x + fabs(d.y) * n->half.y +
-                               fabs(d.z) * n->half.z + s->rounding;
+  return n->form == TL_PART_BALL ? middle + n->radius
+                                 : middle + fabs(d.x) * n->half.x + fabs(d.y) * n->half.y +
+                                       fabs(d.z) * n->half.z + s->rounding;
 }
 
-static double part_along(const part *p, talus_dvec3 d, double whole) {
-  if (p->form == WHOLE)
+static double part_along(const tl_part *p, talus_dvec3 d, double whole) {
+  if (p->form == TL_PART_WHOLE)
     return whole;
   const double *x = p->corner;
   double most = d.x * x[0] + d.y * x[1] + d.z * x[2];
-  for (int k = 3; k < 9 && p->form == LEAF; k += 3)
+  for (int k = 3; k < 9 && p->form == TL_PART_LEAF; k += 3)
     most = fmax(most, d.x * x[k] + d.y * x[k + 1] + d.z * x[k + 2]);
   return most + p->rounding;
 }
@@ -369,7 +142,7 @@ static bool proves(const search *w, const aim *x, const double along_a[2], const
   return s0 > 0 && s1 > 0 && tl_advance_from_two(s0, s1, bend + x->bend, length) >= length;
 }
 
-static bool nodes_are_apart(const search *w, const node *a, const node *b) {
+static bool nodes_are_apart(const search *w, const tl_part_node *a, const tl_part_node *b) {
   const double bend = w->a.bend * a->arm + w->b.bend * b->arm;
   for (int i = 0; i < w->aim_count; ++i) {
     const aim *x = &w->aims[(w->last_aim + AIMS - i) % AIMS];
@@ -384,7 +157,7 @@ static bool nodes_are_apart(const search *w, const node *a, const node *b) {
   return false;
 }
 
-static bool parts_are_apart(const search *w, const part *a, const part *b) {
+static bool parts_are_apart(const search *w, const tl_part *a, const tl_part *b) {
   const double bend = w->a.bend * a->arm + w->b.bend * b->arm;
   for (int i = 0; i < w->aim_count; ++i) {
     const aim *x = &w->aims[(w->last_aim + AIMS - i) % AIMS];
@@ -401,7 +174,7 @@ static bool parts_are_apart(const search *w, const part *a, const part *b) {
 
 static void set_until(search *w, double t) {
   w->until = t;
-  w->a.end = stance_at(&w->a, t), w->b.end = stance_at(&w->b, t);
+  w->a.end = tl_stance_at(&w->a, t), w->b.end = tl_stance_at(&w->b, t);
   for (int i = 0; i < w->aim_count; ++i)
     aim_at_end(w, &w->aims[i], 1);
 }
@@ -409,22 +182,22 @@ static void set_until(search *w, double t) {
 /* ---- two parts ------------------------------------------------------------------------------- */
 
 typedef struct chase {
-  const part *a, *b;
+  const tl_part *a, *b;
   double t; /* s: where they are */
-  stance at_a, at_b;
+  tl_stance at_a, at_b;
   talus_dvec3 n;
-  const side *with; /* that the plane between them turns with; NULL: none */
+  const tl_side *with; /* that the plane between them turns with; NULL: none */
 } chase;
 
 /* Along the normal of the chase, at the time t, less what is proven. */
 static double room_at(const search *w, const chase *c, double t) {
   const bool is_end = t == w->until, is_now = t == c->t;
-  const stance a = is_now ? c->at_a : is_end ? w->a.end : stance_at(&w->a, t);
-  const stance b = is_now ? c->at_b : is_end ? w->b.end : stance_at(&w->b, t);
+  const tl_stance a = is_now ? c->at_a : is_end ? w->a.end : tl_stance_at(&w->a, t);
+  const tl_stance b = is_now ? c->at_b : is_end ? w->b.end : tl_stance_at(&w->b, t);
   const talus_dvec3 n = c->with && !is_now
                             ? tl_dquat_rotate(tl_dquat_turn(c->with->m->path.spin, t - c->t), c->n)
                             : c->n;
-  return -farthest(c->b, &b, tl_dscale(n, -1)) - farthest(c->a, &a, n) - w->proof;
+  return -tl_part_farthest(c->b, &b, tl_dscale(n, -1)) - tl_part_farthest(c->a, &a, n) - w->proof;
 }
 
 static double bend_within(const search *w, const chase *c, double length) {
@@ -456,7 +229,7 @@ static double plane_time(const search *w, const chase *c) {
 
 /* The same by the best of three planes: one that stays as it is, and those that turn. */
 static double parting_time(const search *w, chase *c) {
-  const side *holders[] = {NULL, &w->a, &w->b};
+  const tl_side *holders[] = {NULL, &w->a, &w->b};
   const double left = w->until - c->t;
   double best = 0;
   for (int i = 0; i < 3 && best < left; ++i) {
@@ -473,11 +246,11 @@ static void meet_at(search *w, double t) {
 }
 
 /* Follows two parts to the end of the piece, or until they come to the floor. */
-static void follow(search *w, const part *a, const part *b) {
+static void follow(search *w, const tl_part *a, const tl_part *b) {
   const tl_advance *pair = w->pair;
   chase c = {.a = a, .b = b, .t = w->from, .at_a = w->a.begin, .at_b = w->b.begin};
   while (c.t < w->until) {
-    const double d = distance(a, &c.at_a, b, &c.at_b, 1e-3 * pair->fine, &c.n);
+    const double d = tl_part_distance(a, &c.at_a, b, &c.at_b, 1e-3 * pair->fine, &c.n);
     if (d < w->r.least)
       w->r.least = d, w->r.least_at = c.t;
     if (w->r.looks++ >= TL_ADVANCE_MOST)
@@ -500,18 +273,18 @@ static void follow(search *w, const part *a, const part *b) {
       return;
     }
     c.t = fmin(fmax(c.t + length, nextafter(c.t, DBL_MAX)), w->until);
-    c.at_a = stance_at(&w->a, c.t), c.at_b = stance_at(&w->b, c.t);
+    c.at_a = tl_stance_at(&w->a, c.t), c.at_b = tl_stance_at(&w->b, c.t);
   }
 }
 
-static uint32_t parts_in(const node *n) { return n->form == LEAF ? n->count : 1; }
+static uint32_t parts_in(const tl_part_node *n) { return n->form == TL_PART_LEAF ? n->count : 1; }
 
-static void follow_all(search *w, const node *a, const node *b) {
-  part pb[TL_TREE_LEAF];
+static void follow_all(search *w, const tl_part_node *a, const tl_part_node *b) {
+  tl_part pb[TL_TREE_LEAF];
   for (uint32_t k = 0; k < parts_in(b); ++k)
-    pb[k] = part_of(&w->b, b, k);
+    pb[k] = tl_part_of(&w->b, b, k);
   for (uint32_t i = 0; i < parts_in(a); ++i) {
-    const part pa = part_of(&w->a, a, i);
+    const tl_part pa = tl_part_of(&w->a, a, i);
     for (uint32_t k = 0; k < parts_in(b); ++k)
       if (!parts_are_apart(w, &pa, &pb[k]))
         follow(w, &pa, &pb[k]);
@@ -520,31 +293,35 @@ static void follow_all(search *w, const node *a, const node *b) {
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-static bool is_open(const node *n) { return n->form == BRANCH || n->form == LIST; }
+static bool is_open(const tl_part_node *n) {
+  return n->form == TL_PART_BRANCH || n->form == TL_PART_LIST;
+}
 
 /* Which of two nodes is cut: the larger one of those that can be. */
-static bool cuts_first(const node *a, const node *b) {
+static bool cuts_first(const tl_part_node *a, const tl_part_node *b) {
   return is_open(a) && (!is_open(b) || a->radius >= b->radius);
 }
 
 /* Up to TL_TREE_WIDE children from number k on; *k: where to go on. */
-static int children_of(const side *s, const node *n, uint32_t *k, node out[TL_TREE_WIDE]) {
-  const uint32_t end = n->form == LIST ? n->count : TL_TREE_WIDE;
+static int children_of(const tl_side *s, const tl_part_node *n, uint32_t *k,
+                       tl_part_node out[TL_TREE_WIDE]) {
+  const uint32_t end = n->form == TL_PART_LIST ? n->count : TL_TREE_WIDE;
   int count = 0;
   for (; *k < end && count < TL_TREE_WIDE; ++*k) {
-    if (n->form == LIST)
-      out[count++] = sphere_of(s, *k);
+    if (n->form == TL_PART_LIST)
+      out[count++] = tl_part_sphere(s, *k);
     else
-      count += child_of(s, n, *k, &out[count]);
+      count += tl_part_child(s, n, *k, &out[count]);
   }
   return count;
 }
 
-static void visit(search *w, const node *a, const node *b);
+static void visit(search *w, const tl_part_node *a, const tl_part_node *b);
 
 /* Those first that may meet first. */
-static void visit_children(search *w, const node *cut, const node *other, bool is_a) {
-  node children[TL_TREE_WIDE];
+static void visit_children(search *w, const tl_part_node *cut, const tl_part_node *other,
+                           bool is_a) {
+  tl_part_node children[TL_TREE_WIDE];
   double time[TL_TREE_WIDE];
   int order[TL_TREE_WIDE], count;
   uint32_t k = 0;
@@ -562,7 +339,7 @@ static void visit_children(search *w, const node *cut, const node *other, bool i
 }
 
 /* Nodes whose balls may meet. */
-static void visit(search *w, const node *a, const node *b) {
+static void visit(search *w, const tl_part_node *a, const tl_part_node *b) {
   if (nodes_are_apart(w, a, b))
     return;
   if (!is_open(a) && !is_open(b)) {
@@ -575,7 +352,7 @@ static void visit(search *w, const node *a, const node *b) {
 
 static search search_of(const tl_advance *pair) {
   search w = {.pair = pair, .floor = fmax(pair->floor, 0)};
-  w.a = side_of(&pair->a), w.b = side_of(&pair->b);
+  w.a = tl_side_of(&pair->a), w.b = tl_side_of(&pair->b);
   w.proof = pair->goes_on ? w.floor - pair->fine : w.floor;
   w.r.least = DBL_MAX;
   return w;
@@ -583,12 +360,12 @@ static search search_of(const tl_advance *pair) {
 
 static void begin_at(search *w, double t) {
   w->from = t;
-  w->a.begin = stance_at(&w->a, t), w->b.begin = stance_at(&w->b, t);
+  w->a.begin = tl_stance_at(&w->a, t), w->b.begin = tl_stance_at(&w->b, t);
 }
 
 tl_parts_advanced tl_advance_parts(const tl_advance *pair, double from) {
   search w = search_of(pair);
-  const node a = root_of(&w.a), b = root_of(&w.b);
+  const tl_part_node a = tl_part_root(&w.a), b = tl_part_root(&w.b);
   const double rate = fmax(w.a.rate, w.b.rate);
   for (int pieces = 0; from < pair->h && !w.is_hit; ++pieces) {
     if (pieces == MOST_PIECES) {
@@ -621,7 +398,7 @@ typedef struct moment {
   bool is_found;
 } moment;
 
-static double ball_gap(const search *w, const node *a, const node *b) {
+static double ball_gap(const search *w, const tl_part_node *a, const tl_part_node *b) {
   const talus_dvec3 ra = tl_frame_to_world(&w->a.begin.frame, a->middle);
   const talus_dvec3 rb = tl_frame_to_world(&w->b.begin.frame, b->middle);
   const talus_dvec3 way = tl_dadd(tl_dsub(w->b.begin.at, w->a.begin.at), tl_dsub(rb, ra));
@@ -629,7 +406,7 @@ static double ball_gap(const search *w, const node *a, const node *b) {
 }
 
 /* Whether a direction that has parted others parts two nodes by more than the nearest so far. */
-static bool nodes_are_far(const moment *m, const node *a, const node *b) {
+static bool nodes_are_far(const moment *m, const tl_part_node *a, const tl_part_node *b) {
   const search *w = m->w;
   for (int i = 0; i < w->aim_count; ++i) {
     const aim *x = &w->aims[i];
@@ -641,7 +418,7 @@ static bool nodes_are_far(const moment *m, const node *a, const node *b) {
   return false;
 }
 
-static bool parts_are_far(const moment *m, const part *a, const part *b) {
+static bool parts_are_far(const moment *m, const tl_part *a, const tl_part *b) {
   const search *w = m->w;
   for (int i = 0; i < w->aim_count; ++i) {
     const aim *x = &w->aims[i];
@@ -653,19 +430,19 @@ static bool parts_are_far(const moment *m, const part *a, const part *b) {
   return false;
 }
 
-static void measure_all(moment *m, const node *a, const node *b) {
+static void measure_all(moment *m, const tl_part_node *a, const tl_part_node *b) {
   search *w = m->w;
-  part pb[TL_TREE_LEAF];
+  tl_part pb[TL_TREE_LEAF];
   for (uint32_t k = 0; k < parts_in(b); ++k)
-    pb[k] = part_of(&w->b, b, k);
+    pb[k] = tl_part_of(&w->b, b, k);
   for (uint32_t i = 0; i < parts_in(a); ++i) {
-    const part pa = part_of(&w->a, a, i);
+    const tl_part pa = tl_part_of(&w->a, a, i);
     for (uint32_t k = 0; k < parts_in(b); ++k) {
       talus_dvec3 n;
       if (parts_are_far(m, &pa, &pb[k]))
         continue;
-      const double d =
-          distance(&pa, &w->a.begin, &pb[k], &w->b.begin, 1e-12 * (a->radius + b->radius), &n);
+      const double d = tl_part_distance(&pa, &w->a.begin, &pb[k], &w->b.begin,
+                                        1e-12 * (a->radius + b->radius), &n);
       if (d > 0)
         remember(w, n);
       if (d > m->best || (m->is_found && d == m->best))
@@ -675,7 +452,7 @@ static void measure_all(moment *m, const node *a, const node *b) {
   }
 }
 
-static void measure(moment *m, const node *a, const node *b) {
+static void measure(moment *m, const tl_part_node *a, const tl_part_node *b) {
   search *w = m->w;
   if (nodes_are_far(m, a, b))
     return;
@@ -684,8 +461,8 @@ static void measure(moment *m, const node *a, const node *b) {
     return;
   }
   const bool is_a = cuts_first(a, b);
-  const node *cut = is_a ? a : b, *other = is_a ? b : a;
-  node children[TL_TREE_WIDE];
+  const tl_part_node *cut = is_a ? a : b, *other = is_a ? b : a;
+  tl_part_node children[TL_TREE_WIDE];
   double gap[TL_TREE_WIDE];
   int order[TL_TREE_WIDE], count;
   uint32_t k = 0;
@@ -707,7 +484,7 @@ double tl_advance_parts_gap(const tl_advance *pair, double t, double margin) {
   moment m = {.w = &w, .best = margin};
   begin_at(&w, t);
   w.a.end = w.a.begin, w.b.end = w.b.begin;
-  const node a = root_of(&w.a), b = root_of(&w.b);
+  const tl_part_node a = tl_part_root(&w.a), b = tl_part_root(&w.b);
   if (ball_gap(&w, &a, &b) <= margin)
     measure(&m, &a, &b);
   return m.is_found ? m.best : DBL_MAX;

@@ -1,7 +1,8 @@
 #include "narrow/front.h"
 
 #include "base/sort.h"
-#include "narrow/triangles.h"
+#include "narrow/iterative.h"
+#include "narrow/surrogate.h"
 
 #define GRAIN ((size_t)32) /* pairs of nodes */
 
@@ -212,11 +213,13 @@ static void pack(packed *p, const tl_mesh_pair *pair, const node_pair *leaf, dou
 
 /* What is proven to be apart is; what is proven to be near is, if it is also proven not to touch:
  * comparison decides the rest, and with it who goes through whom. */
-static size_t find_certified(packed *p, double reach) {
+static size_t find_certified(const tl_triangle_corners *as, const tl_triangle_corners *bs,
+                             const tl_triangle_pair *pairs, size_t n, double reach,
+                             tl_triangle_near *out, uint32_t *which, uint64_t *asked) {
   const double tolerance = 0.1 * reach;
   size_t found = 0;
-  for (size_t i = 0; i < p->count; ++i) {
-    const tl_triangle_corners *a = &p->a[p->pairs[i].a], *b = &p->b[p->pairs[i].b];
+  for (size_t i = 0; i < n; ++i) {
+    const tl_triangle_corners *a = &as[pairs[i].a], *b = &bs[pairs[i].b];
     tl_triangle_near near;
     const tl_triangle_verdict v = tl_triangle_certify(a, b, reach, tolerance, &near);
     if (v == TL_TRIANGLE_APART)
@@ -226,22 +229,37 @@ static size_t find_certified(packed *p, double reach) {
     if (proven)
       near.feature = 0;
     else
-      near = tl_triangle_triangle(a, b);
+      near = tl_triangle_triangle(a, b), ++*asked;
     if (!(near.square <= reach * reach))
       continue;
-    p->found[found] = near;
-    p->which[found++] = (uint32_t)i;
+    out[found] = near;
+    which[found++] = (uint32_t)i;
   }
   return found;
+}
+
+size_t tl_front_triangles(const tl_fronts *fronts, const tl_triangle_corners *a,
+                          const tl_triangle_corners *b, const tl_triangle_pair *pairs, size_t n,
+                          double reach, tl_triangle_near *found, uint32_t *which) {
+  const talus_triangle_method method = fronts->method;
+  uint64_t asked = 0;
+  const size_t count =
+      method == TALUS_TRIANGLE_CERTIFIED
+          ? find_certified(a, b, pairs, n, reach, found, which, &asked)
+      : method == TALUS_TRIANGLE_ITERATIVE || method == TALUS_TRIANGLE_HYBRID
+          ? tl_triangles_iterate(a, b, pairs, n, reach, method == TALUS_TRIANGLE_HYBRID, found,
+                                 which, &asked)
+          : tl_triangles_find(a, b, pairs, n, reach, found, which, NULL);
+  tl_narrow_count(fronts->counts, n, asked);
+  return count;
 }
 
 static void find_packed(packed *p, const tl_fronts *fronts, const tl_mesh_pair *pair,
                         verdict *verdicts) {
   const double reach = tl_mesh_pair_reach(pair);
   memset(verdicts, 0, p->leaves * sizeof *verdicts);
-  const size_t found = fronts->certified ? find_certified(p, reach)
-                                         : tl_triangles_find(p->a, p->b, p->pairs, p->count, reach,
-                                                             p->found, p->which, NULL);
+  const size_t found =
+      tl_front_triangles(fronts, p->a, p->b, p->pairs, p->count, reach, p->found, p->which);
   for (size_t i = 0; i < found; ++i) {
     const uint16_t code = p->code[p->which[i]], bit = (uint16_t)(1u << (code & 15u));
     verdict *v = &verdicts[code >> 4];
@@ -295,7 +313,7 @@ typedef struct sorting {
 } sorting;
 
 /* Merges runs of growing length; `other` has room for as many. */
-static void sort_keys(tl_mesh_key *keys, tl_mesh_key *other, size_t n) {
+void tl_front_sort_keys(tl_mesh_key *keys, tl_mesh_key *other, size_t n) {
   tl_mesh_key *from = keys, *to = other;
   for (size_t wide = 1; wide < n; wide *= 2) {
     for (size_t begin = 0; begin < n; begin += 2 * wide) {
@@ -316,9 +334,14 @@ static void sort_pair(void *context, size_t begin, size_t end) {
   const sorting *s = context;
   for (size_t i = begin; i < end; ++i) {
     const size_t from = s->list->start[i], n = s->list->start[i + 1] - from;
-    sort_keys(s->list->of_a + from, s->scratch + from, n);
-    sort_keys(s->list->of_b + from, s->scratch + from, n);
+    tl_front_sort_keys(s->list->of_a + from, s->scratch + from, n);
+    tl_front_sort_keys(s->list->of_b + from, s->scratch + from, n);
   }
+}
+
+void tl_front_sort(const tl_fronts *fronts, tl_front_list *list, tl_mesh_key *scratch) {
+  sorting s = {.list = list, .scratch = scratch};
+  tl_deal(fronts->par, fronts->count, sort_pair, &s);
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -333,6 +356,8 @@ static void set_starts(const leaves *l, uint64_t total) {
 }
 
 talus_status tl_fronts_find(const tl_fronts *fronts, tl_front_list *list) {
+  if (fronts->surrogates)
+    return tl_surrogates_find(fronts, list);
   level top = {.fronts = fronts};
   uint64_t total;
   TL_TRY(find_leaves(&top));
@@ -345,10 +370,10 @@ talus_status tl_fronts_find(const tl_fronts *fronts, tl_front_list *list) {
   TL_TAKE(fronts->arena, fronts->count + 1, &list->start);
   TL_TAKE(fronts->arena, total, &list->of_a);
   TL_TAKE(fronts->arena, total, &list->of_b);
-  sorting s = {.list = list};
-  TL_TAKE(fronts->arena, total, &s.scratch);
+  tl_mesh_key *scratch;
+  TL_TAKE(fronts->arena, total, &scratch);
   set_starts(&l, total);
   tl_for(fronts->par, l.count, GRAIN, write_keys, &l);
-  tl_deal(fronts->par, fronts->count, sort_pair, &s);
+  tl_front_sort(fronts, list, scratch);
   return TALUS_OK;
 }

@@ -60,6 +60,9 @@ int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_nea
 /* Whether any of the surface is nearer to a place than that, by more than rounding. */
 bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distance);
 
+/* Whether the straight way between two places, from the first body's centre, goes through it. */
+bool tl_mesh_goes_through(const tl_mesh_posed *m, talus_dvec3 from, talus_dvec3 to);
+
 /* ---- entries of the table -------------------------------------------------------------------- */
 
 tl_narrow_fn tl_mesh_sphere, tl_mesh_convex, tl_mesh_plane, tl_mesh_container, tl_mesh_mesh;

@@ -2,6 +2,7 @@
  * their ends. */
 #include "kernels/collide_box.h"
 #include "kernels/collide_convex.h"
+#include "kernels/gjk.h"
 #include "kernels/nearest.h"
 #include "narrow/mesh.h"
 #include "narrow/mesh_points.h"
@@ -12,17 +13,20 @@
  * gaps differ. */
 #define SEARCHED 1e-6
 #define SLANT    0.03
+/* Of the extent: how far beside a triangle is over it. */
+#define END_SLACK 1e-9
 
 typedef struct convex_job {
   tl_mesh_posed m;
   tl_convex body; /* its centre is the origin */
-  bool is_box;
+  bool is_box, is_image;
   talus_dvec3 half; /* of a box */
   double margin;
   double rounding; /* of the mesh, m */
   double slack;    /* of cones, rad */
   tl_tree_box box; /* where the body can meet triangles, in the mesh's frame */
   tl_mesh_points points;
+  bool straddles; /* some of the body is behind the plane of a facet of a sheet */
 } convex_job;
 
 static void find_box(convex_job *job) {
@@ -58,6 +62,40 @@ static bool is_over(const view *facet, talus_dvec3 local, talus_dvec3 normal, do
   return true;
 }
 
+static view view_of(const tl_facets *f, uint32_t t) {
+  const uint32_t *rows = f->triangle + 3 * (size_t)t;
+  view facet = {.key = tl_key_of_facet(f, f->triangle_facet[t])};
+  for (int k = 0; k < 3; ++k)
+    facet.v[k] = tl_facets_point(f, rows[k]);
+  return facet;
+}
+
+static talus_dvec3 normal_of(const view *facet) {
+  return tl_dunit(tl_dcross(tl_dsub(facet->v[1], facet->v[0]), tl_dsub(facet->v[2], facet->v[0])));
+}
+
+bool tl_mesh_goes_through(const tl_mesh_posed *m, talus_dvec3 from, talus_dvec3 to) {
+  const tl_facets *f = m->f;
+  const talus_dvec3 p = tl_mesh_to_local(m, from), q = tl_mesh_to_local(m, to);
+  const double slack = END_SLACK * f->extent;
+  const tl_tree_box box = {
+      {fmin(p.x, q.x) - slack, fmin(p.y, q.y) - slack, fmin(p.z, q.z) - slack},
+      {fmax(p.x, q.x) + slack, fmax(p.y, q.y) + slack, fmax(p.z, q.z) + slack}};
+  tl_tree_walk walk = tl_tree_begin(&f->tree, m->flat);
+  uint32_t first, count;
+  while (tl_tree_next(&walk, &box, &first, &count))
+    for (uint32_t t = first; t < first + count; ++t) {
+      const view facet = view_of(f, t);
+      const talus_dvec3 normal = normal_of(&facet);
+      const double h = tl_ddot(normal, tl_dsub(p, facet.v[0]));
+      const double k = tl_ddot(normal, tl_dsub(q, facet.v[0]));
+      if (h * k <= 0 && h != k &&
+          is_over(&facet, tl_dalong(p, h / (h - k), tl_dsub(q, p)), normal, slack))
+        return true;
+    }
+  return false;
+}
+
 bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distance) {
   const tl_facets *f = m->f;
   const tl_tree_box box = {{local.x - distance, local.y - distance, local.z - distance},
@@ -77,19 +115,34 @@ bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distanc
   return false;
 }
 
+/* A sheet has no inside, and its facets end: what is behind the plane of one went through the
+ * sheet only if the straight way from the body's centre does, which is all within the body; else
+ * it went round the end. Where the mesh is one of several images, others may go on where it ends:
+ * whoever puts them together asks all of them (narrow/parts_images.c). */
+static bool is_through(const convex_job *job, const view *facet, talus_dvec3 p, double height,
+                       talus_dvec3 normal) {
+  const tl_mesh_posed *m = &job->m;
+  if (!m->f->two_sided || job->is_image)
+    return true;
+  const talus_dvec3 on_plane = tl_dscale(p, facet->s / (facet->s - height));
+  return is_over(facet, tl_mesh_to_local(m, on_plane), normal, END_SLACK * m->f->extent) ||
+         tl_mesh_goes_through(m, tl_dvec3(0, 0, 0), p);
+}
+
 /* One place of the body over a facet; false where that is no contact. */
 static bool add_place(convex_job *job, const view *facet, talus_dvec3 p, uint32_t feature) {
   const tl_mesh_posed *m = &job->m;
   const double height = facet->s + tl_ddot(facet->away, p), gap = height - job->rounding;
+  job->straddles = job->straddles || height < 0;
   if (!(gap <= job->margin))
     return false;
   const talus_dvec3 local = tl_mesh_to_local(m, p);
-  const talus_dvec3 normal =
-      tl_dunit(tl_dcross(tl_dsub(facet->v[1], facet->v[0]), tl_dsub(facet->v[2], facet->v[0])));
-  if (!is_over(facet, local, normal, 1e-9 * m->f->extent))
+  const talus_dvec3 normal = normal_of(facet);
+  if (!is_over(facet, local, normal, END_SLACK * m->f->extent))
     return false;
   /* Below a facet is below another one, where that is nearer: the shortest way out counts. */
-  if (height < 0 && tl_mesh_is_nearer(m, local, -height / m->scale))
+  if (height < 0 && (!is_through(job, facet, p, height, normal) ||
+                     tl_mesh_is_nearer(m, local, -height / m->scale)))
     return false;
   const tl_point point = tl_point_at(p, facet->away, gap, feature, facet->key);
   tl_mesh_points_add(&job->points, &point);
@@ -124,17 +177,20 @@ static void add_patch(convex_job *job, const view *facet) {
     add_place(job, facet, lowest, patch.number << 8 | TL_PATCH_WITNESS);
 }
 
-static void meet_facet(convex_job *job, uint32_t t) {
-  const tl_mesh_posed *m = &job->m;
+/* As the body's centre sees it. */
+static view turned_view_of(const tl_mesh_posed *m, uint32_t t) {
   const tl_facets *f = m->f;
-  const uint32_t number = f->triangle_facet[t], *rows = f->triangle + 3 * (size_t)t;
-  view facet = {.key = tl_key_of_facet(f, number)};
-  for (int k = 0; k < 3; ++k)
-    facet.v[k] = tl_facets_point(f, rows[k]);
+  const uint32_t number = f->triangle_facet[t];
+  view facet = view_of(f, t);
   facet.away = tl_frame_to_world(&m->frame, tl_facets_normal(f, number));
   facet.s = -tl_ddot(facet.away, m->position) - f->plane[4 * (size_t)number + 3] * m->scale;
   if (f->two_sided && facet.s < 0)
     facet.away = tl_dscale(facet.away, -1), facet.s = -facet.s;
+  return facet;
+}
+
+static void meet_facet(convex_job *job, uint32_t t) {
+  const view facet = turned_view_of(&job->m, t);
   if (facet.s < -job->body.reach)
     return; /* all of it is behind */
   if (job->is_box)
@@ -233,12 +289,64 @@ static void meet_triangle(convex_job *job, uint32_t t) {
   }
 }
 
+/* ---- sheets ---------------------------------------------------------------------------------- */
+
+static bool meets(const convex_job *job, const view *facet) {
+  const tl_mesh_posed *m = &job->m;
+  double corner[9];
+  talus_dvec3 middle = tl_dvec3(0, 0, 0);
+  for (size_t k = 0; k < 3; ++k) {
+    const talus_dvec3 x = facet->v[k];
+    corner[3 * k] = x.x, corner[3 * k + 1] = x.y, corner[3 * k + 2] = x.z;
+    middle = tl_dalong(middle, 1.0 / 3, x);
+  }
+  const tl_convex face = {.core = TL_CORE_HULL,
+                          .position = m->position,
+                          .frame = m->frame,
+                          .scale = m->scale,
+                          .points = corner,
+                          .point_count = 3};
+  const double rounding = job->body.rounding;
+  tl_gjk g;
+  tl_gjk_distance(&job->body, &face, tl_mesh_to_world(m, middle), rounding, 0,
+                  1e-6 * job->body.reach, &g);
+  return g.overlap || g.upper <= rounding;
+}
+
+/* A body that a sheet goes through is never left without a way out, wherever its deepest place is:
+ * the shortest one along the normal of a facet that goes through it. */
+static void find_way_out(convex_job *job) {
+  const tl_mesh_posed *m = &job->m;
+  double best = -HUGE_VAL;
+  tl_point point = {.gap = 0};
+  for (int i = 0; i < job->points.count; ++i)
+    if ((double)job->points.list[i].gap + job->rounding < 0)
+      return;
+  tl_tree_walk walk = tl_tree_begin(&m->f->tree, m->flat);
+  uint32_t first, count;
+  while (tl_tree_next(&walk, &job->box, &first, &count))
+    for (uint32_t t = first; t < first + count; ++t) {
+      const view facet = turned_view_of(m, t);
+      const talus_dvec3 down = tl_dscale(facet.away, -1);
+      const talus_dvec3 lowest =
+          tl_dalong(tl_convex_support(&job->body, down), job->body.rounding, down);
+      const double height = facet.s + tl_ddot(facet.away, lowest);
+      if (!(height < 0 && height > best) || !meets(job, &facet))
+        continue;
+      best = height;
+      point = tl_point_at(lowest, facet.away, height - job->rounding, TL_PATCH_WITNESS, facet.key);
+    }
+  if (best > -HUGE_VAL)
+    tl_mesh_points_add(&job->points, &point);
+}
+
 int tl_mesh_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   convex_job job;
   job.m = tl_mesh_pose(b), tl_posed_convex(a, &job.body);
-  job.is_box = a->shape->kind == TALUS_BOX;
+  job.is_box = a->shape->kind == TALUS_BOX, job.is_image = b->image;
   job.half = tl_dvec3(job.body.size[0], job.body.size[1], job.body.size[2]);
   job.margin = (double)margin, job.rounding = job.m.f->rounding * job.m.scale;
+  job.straddles = false;
   job.slack = a->shape->kind == TALUS_ELLIPSOID || a->shape->kind == TALUS_SUPERELLIPSOID ? SEARCHED
                                                                                           : SLANT;
   tl_mesh_points_clear(&job.points,
@@ -249,5 +357,7 @@ int tl_mesh_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
   while (tl_tree_next(&walk, &job.box, &first, &count))
     for (uint32_t t = first; t < first + count; ++t)
       meet_triangle(&job, t);
+  if (job.straddles && job.m.f->two_sided && !job.is_image)
+    find_way_out(&job);
   return tl_mesh_points_take(&job.points, out);
 }

@@ -133,6 +133,8 @@ static bool look(const tl_posed *a, const tl_posed *b, talus_real margin, bool f
   for (uint32_t t = 0; t < job.pair.a.f->triangles && !job.pair.thesis; ++t)
     tl_mesh_pair_crossings(&job.pair, true, t, add_crossing, &deep);
   tl_mesh_contour_close(&job.pair, &deep.contour);
+  job.is_deep =
+      job.is_deep || (!deep.crosses && job.points.count == 0 && tl_mesh_pair_is_buried(&job.pair));
   const bool missed = tl_mesh_contour_is_missed(&job.pair, &deep.contour, &job.points);
   if (first && !tl_mesh_pair_is_enough(&job.pair, deep.crosses, job.is_deep || missed))
     return false;

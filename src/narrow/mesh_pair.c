@@ -36,12 +36,41 @@ tl_mesh_pair tl_mesh_pair_make(const tl_posed *a, const tl_posed *b, talus_real 
   p.rounding = p.a.f->rounding * p.a.scale + p.b.f->rounding * p.b.scale;
   p.radius = fmin((double)a->shape->radius * p.a.scale, (double)b->shape->radius * p.b.scale);
   p.thesis = a->thesis;
+  p.is_tank[0] = a->shape->open == TALUS_SIDES_IN, p.is_tank[1] = b->shape->open == TALUS_SIDES_IN;
   const double behind = (first ? FIRST : SHALLOW) * p.radius;
   p.reach = fmax(fmax(p.margin, 0) + p.rounding, p.thesis ? 0 : behind);
   p.shallow = 0.5 * behind;
   p.longest = fmax(p.a.f->longest * p.a.scale, p.b.f->longest * p.b.scale);
   p.deepest = fmax(p.reach, DEEP * p.radius);
   return p;
+}
+
+static bool is_in_root(const tl_tree *tree, talus_dvec3 x) {
+  const double place[3] = {x.x, x.y, x.z};
+  float lo[3] = {HUGE_VALF, HUGE_VALF, HUGE_VALF}, hi[3] = {-HUGE_VALF, -HUGE_VALF, -HUGE_VALF};
+  bool in = true;
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < TL_TREE_WIDE; ++k) {
+      lo[i] = fminf(lo[i], tree->node[0].lo[i][k]);
+      hi[i] = fmaxf(hi[i], tree->node[0].hi[i][k]);
+    }
+    in = in && place[i] >= (double)lo[i] && place[i] <= (double)hi[i];
+  }
+  return in;
+}
+
+static bool is_buried_in(const tl_mesh_posed *m, bool is_tank, const tl_mesh_posed *other) {
+  if (m->f->two_sided || !m->f->is_closed)
+    return false;
+  const talus_dvec3 place = tl_mesh_to_local(
+      m, tl_mesh_to_world(other, tl_facets_point(other->f, other->f->triangle[0])));
+  const bool is_within = is_in_root(&m->f->tree, place) && tl_facets_winding(m->f, place) != 0;
+  return is_within != is_tank;
+}
+
+bool tl_mesh_pair_is_buried(const tl_mesh_pair *pair) {
+  return !pair->thesis && (is_buried_in(&pair->a, pair->is_tank[0], &pair->b) ||
+                           is_buried_in(&pair->b, pair->is_tank[1], &pair->a));
 }
 
 tl_tree_box tl_mesh_moved_box(const tl_mesh_move *move, const tl_tree_node *n, uint32_t k,

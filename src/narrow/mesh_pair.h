@@ -30,6 +30,7 @@ typedef struct tl_mesh_pair {
   double longest;          /* m: side of a triangle of either */
   double deepest;          /* m: how deep vertices are looked for where something is deep */
   bool thesis;             /* points of triangles instead of features (narrow.fusion) */
+  bool is_tank[2];         /* a, b: bodies are within it (sides: in) */
 } tl_mesh_pair;
 
 /* Most pairs are apart, or touch by a hair: `first` looks no farther than that. Where that is not
@@ -39,8 +40,12 @@ tl_mesh_pair tl_mesh_pair_make(const tl_posed *a, const tl_posed *b, talus_real 
 /* Whether a first look was enough. crosses: triangles of both go through each other; deep:
  * something may be farther behind a surface than was looked for. */
 static inline bool tl_mesh_pair_is_enough(const tl_mesh_pair *pair, bool crosses, bool deep) {
-  return pair->thesis || !crosses || (!deep && !pair->a.f->two_sided && !pair->b.f->two_sided);
+  return pair->thesis || (!deep && (!crosses || (!pair->a.f->two_sided && !pair->b.f->two_sided)));
 }
+
+/* Whether all of one body is within the matter of the other, no surface near: nothing goes through
+ * anything then, and no feature tells of it. To be asked where no point was found. */
+bool tl_mesh_pair_is_buried(const tl_mesh_pair *pair);
 
 static inline double tl_mesh_moved(const tl_mesh_move *move, int axis, talus_dvec3 x) {
   return move->m[axis][0] * x.x + move->m[axis][1] * x.y + move->m[axis][2] * x.z +

@@ -3,6 +3,7 @@
 #define TL_NARROW_NARROW_H
 
 #include "contact/contact.h"
+#include "narrow/counts.h"
 #include "narrow/kept.h"
 #include "narrow/posed.h"
 

@@ -3,6 +3,7 @@
 #include "base/cancel.h"
 #include "narrow/clump.h"
 #include "narrow/swept.h"
+#include "shape/facets.h"
 
 /* What is searched at a time: so many pairs, or a pair whose bodies have so many spheres. */
 #define BATCH   ((size_t)256)
@@ -71,6 +72,10 @@ static void find_whole(void *context, size_t begin, size_t end) {
     if (tl_cancel_look(job->scope->crowd->cancel))
       continue;
     const tl_ordered o = tl_order_pair(job->scope, &p->pair);
+    if (o.first.flat && o.first.shape->facets && o.second.shape->facets)
+      tl_narrow_count(
+          job->scope->crowd->counts,
+          (uint64_t)o.first.shape->facets->triangles * o.second.shape->facets->triangles, 0);
     const int count = tl_parts_has_images(job->scope->model, &o)
                           ? tl_parts_images(job->scope->model, &o, points)
                           : tl_narrow_table[o.first.shape->kind][o.second.shape->kind](

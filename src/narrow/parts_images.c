@@ -105,6 +105,30 @@ static bool is_seam(const tl_posed *mesh, const shifts *s, talus_dvec3 own, doub
   return false;
 }
 
+/* Whether a place of a convex body, which is the first and at the origin, is behind a sheet that
+ * it went through: through any of its images (narrow/mesh_convex.c). */
+static bool is_through(const tl_posed *mesh, const shifts *s, talus_dvec3 own, talus_dvec3 place) {
+  tl_posed other = *mesh;
+  for (int i = 0; i < s->count[0]; ++i)
+    for (int j = 0; j < s->count[1]; ++j)
+      for (int k = 0; k < s->count[2]; ++k) {
+        const talus_dvec3 shift = tl_dvec3(s->by[0][i], s->by[1][j], s->by[2][k]);
+        other.position = tl_dadd(mesh->position, tl_dsub(shift, own));
+        const tl_mesh_posed m = tl_mesh_pose(&other);
+        if (tl_mesh_goes_through(&m, tl_dvec3(0, 0, 0), place))
+          return true;
+      }
+  return false;
+}
+
+/* Whether a point may be of a convex body that went round the end of a sheet. */
+static bool asks_for_way(const tl_posed *first, const tl_posed *second, const tl_point *point) {
+  const tl_facets *f = second->shape->facets;
+  return f && f->two_sided && second->shape->kind == TALUS_MESH && !first->shape->facets &&
+         first->shape->kind != TALUS_SPHERE && point->feature_b >= tl_key_of_facet(f, 0) &&
+         (double)point->gap + f->rounding * (double)second->scale < 0;
+}
+
 /* The point is midway between the surfaces, the normal from the first to the second; `shift` is
  * what has been added to the second's position. */
 static bool stays(const tl_posed *first, const tl_posed *second, const shifts *s, talus_dvec3 shift,
@@ -116,6 +140,9 @@ static bool stays(const tl_posed *first, const tl_posed *second, const shifts *s
     const double round = second->shape->facets->rounding * (double)second->scale;
     const talus_dvec3 place = tl_dalong(point->point, half + round, n);
     if (is_seam(second, s, shift, 1, place, tl_dscale(n, -1)))
+      return false;
+    if (asks_for_way(first, second, point) &&
+        !is_through(second, s, shift, tl_dalong(point->point, -half, n)))
       return false;
   }
   if (!first->shape->facets)
@@ -138,7 +165,7 @@ int tl_parts_images(const tl_model *model, const tl_ordered *o, tl_point *out) {
       for (int k = 0; k < s.count[2]; ++k) {
         const talus_dvec3 shift = tl_dvec3(s.by[0][i], s.by[1][j], s.by[2][k]);
         tl_posed second = o->second;
-        second.position = tl_dadd(second.position, shift);
+        second.position = tl_dadd(second.position, shift), second.image = true;
         const int count = tl_narrow_table[o->first.shape->kind][second.shape->kind](
             &o->first, &second, o->margin, points);
         for (int p = 0; p < count; ++p)

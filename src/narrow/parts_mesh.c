@@ -2,6 +2,7 @@
  * triangle each, blocks of runs dealt out, what the blocks found put together. */
 #include "narrow/front.h"
 #include "narrow/mesh_contour.h"
+#include "narrow/multires_pair.h"
 #include "narrow/parts.h"
 #include "narrow/revolved.h"
 
@@ -36,6 +37,7 @@ typedef struct meshes {
   size_t count;
   tl_ordered *ordered;
   tl_mesh_pair *meshes;
+  tl_multires *fronts; /* that go down one level with each look; NULL: there are none */
   tl_front_list near;
   piece *pieces;
   size_t piece_count;
@@ -188,6 +190,7 @@ static void judge_depth(const meshes *job, size_t i, bool is_deep) {
                           tl_mesh_key_other(job->near.of_a[k]), &state->contour);
     }
   tl_mesh_contour_close(pair, &state->contour);
+  is_deep = is_deep || (!crosses && state->points.count == 0 && tl_mesh_pair_is_buried(pair));
   const bool missed = tl_mesh_contour_is_missed(pair, &state->contour, &state->points);
   if (job->is_first && !tl_mesh_pair_is_enough(pair, crosses, is_deep || missed))
     state->depth = AGAIN;
@@ -201,6 +204,19 @@ static void judge_depth(const meshes *job, size_t i, bool is_deep) {
                               tl_mesh_key_other(job->near.of_a[k]), &state->contour);
 }
 
+/* Contacts of surrogates, where the front of the pair has not reached its triangles; how deep it is
+ * is then looked at later. */
+static bool add_coarse(const meshes *job, size_t i) {
+  const tl_pair *bodies = &job->pairs[i]->pair;
+  const tl_multires_pair *front =
+      job->fronts ? tl_multires_of(job->fronts, bodies->a, bodies->b) : NULL;
+  if (!front || front->widened == 0)
+    return false;
+  for (size_t k = 0; k < front->coarse.count; ++k)
+    tl_mesh_points_add(&job->state[i].points, &front->coarse.data[k]);
+  return true;
+}
+
 static void join_pieces(void *context, size_t begin, size_t end) {
   const meshes *job = context;
   for (size_t i = begin; i < end; ++i) {
@@ -212,7 +228,8 @@ static void join_pieces(void *context, size_t begin, size_t end) {
     add_pieces(job->pieces, job->first[i], job->first[i + 1], &state->points);
     for (size_t k = job->first[i]; k < job->first[i + 1]; ++k)
       is_deep = is_deep || job->pieces[k].is_deep;
-    judge_depth(job, i, is_deep);
+    if (!add_coarse(job, i))
+      judge_depth(job, i, is_deep);
   }
 }
 
@@ -266,10 +283,22 @@ static talus_status prepare(meshes *job) {
   return TALUS_OK;
 }
 
+static talus_status find_by_fronts(meshes *job, const tl_fronts *fronts) {
+  tl_pair *bodies;
+  TL_TAKE(job->scope->crowd->arena, job->count, &bodies);
+  for (size_t i = 0; i < job->count; ++i)
+    bodies[i] = job->pairs[i]->pair;
+  return tl_multires_find(job->fronts, fronts, bodies, &job->near);
+}
+
 /* Pairs to look at again are moved to the front of the list: *left. */
 static talus_status look(const tl_narrow_scope *scope, bool first, tl_parts_pair **pairs,
                          size_t count, size_t *left) {
-  meshes job = {.scope = scope, .is_first = first, .pairs = pairs, .count = count};
+  meshes job = {.scope = scope,
+                .is_first = first,
+                .pairs = pairs,
+                .count = count,
+                .fronts = first ? scope->crowd->multires : NULL};
   const tl_par *par = &scope->model->par;
   struct tl_cancel *cancel = scope->crowd->cancel;
   TL_TRY(prepare(&job));
@@ -278,8 +307,13 @@ static talus_status look(const tl_narrow_scope *scope, bool first, tl_parts_pair
                             .cancel = cancel,
                             .pairs = job.meshes,
                             .count = count,
-                            .certified = scope->model->narrow.triangle == TALUS_TRIANGLE_CERTIFIED};
-  TL_TRY(tl_fronts_find(&fronts, &job.near));
+                            .method = scope->model->narrow.triangle,
+                            .surrogates = scope->model->narrow.tree == TALUS_TREE_SURROGATE,
+                            .counts = scope->crowd->counts};
+  if (job.fronts)
+    TL_TRY(find_by_fronts(&job, &fronts));
+  else
+    TL_TRY(tl_fronts_find(&fronts, &job.near));
   TL_TRY(make_pieces(&job, cut_pair, &job.pieces, &job.piece_count, &job.first));
   tl_deal(par, job.piece_count, search_pieces, &job);
   TL_GO_ON(cancel);

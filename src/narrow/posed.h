@@ -17,6 +17,7 @@ typedef struct tl_posed {
   talus_quat rotation;
   bool flat;   /* mesh: every triangle is looked at, without the tree */
   bool thesis; /* mesh: points of triangles, fused by place and normal (narrow.fusion) */
+  bool image;  /* mesh: one of several periodic images, which may go on where it ends */
 } tl_posed;
 
 /* Whether b comes first in the table: the lower kind does, but planes, containers and revolved

@@ -9,7 +9,10 @@
 #include <math.h>
 
 #define ROUNDS   12   /* planes that are tried; each is valid, so the last one is as good as any */
-#define TOUCHING 1e-3 /* of the size: nearer than that counts as touching */
+#define TOUCHING 1e-3 /* of the size: nearer than that seems to touch */
+/* What seems to touch is followed until it does: halving the way to the nearest place, or less. */
+#define FINE_ROUNDS   40
+#define FINE_TOUCHING (TALUS_SINGLE ? 1e-5 : 1e-9) /* of the size */
 /* rad: by how much the normal at the touch must differ from that at the start to be taken. A wall
  * takes any impulse. Two free bodies get the impulse at one place, as it must be for their angular
  * momentum, but at the touch they are not where they are now: the arms are off by the way to it. */
@@ -130,8 +133,35 @@ static void find_nearest(const way *w, view *best) {
     *best = v;
 }
 
+/* The view at the next time that the planes in sight allow; false: they touch then. */
+static bool look_further(const way *w, const outlook *o, view *v) {
+  view next;
+  look(w, v->t + o->touch, &next);
+  if (next.count <= 0 || !(look_ahead(w, &next).gap > 0))
+    return false;
+  *v = next;
+  return true;
+}
+
+/* From a view in which a pair seems to touch: whether it misses after all, and then *v. */
+static bool passes_by(const way *w, view *v) {
+  view now = *v;
+  for (int round = 0; round < FINE_ROUNDS; ++round) {
+    const outlook o = look_ahead(w, &now);
+    if (o.least >= 0) {
+      find_nearest(w, &now);
+      *v = now;
+      return true;
+    }
+    if (o.gap <= FINE_TOUCHING * w->size || !look_further(w, &o, &now))
+      return false;
+  }
+  return false;
+}
+
 /* Goes forward by as much as the planes in sight allow: on a convex distance that never passes the
- * touch. Returns whether the pair misses; *v is the last view in which it does not touch. */
+ * touch. Returns whether the pair misses; *v is the last view in which it does not seem to touch,
+ * or, where it misses, one that lets it. */
 static bool advance(const way *w, view *v) {
   for (int round = 0; round < ROUNDS; ++round) {
     const outlook o = look_ahead(w, v);
@@ -140,14 +170,11 @@ static bool advance(const way *w, view *v) {
       return true;
     }
     if (o.gap <= TOUCHING * w->size)
+      break;
+    if (!look_further(w, &o, v))
       return false;
-    view next;
-    look(w, v->t + o.touch, &next);
-    if (next.count <= 0 || !(look_ahead(w, &next).gap > 0))
-      return false;
-    *v = next;
   }
-  return false;
+  return passes_by(w, v);
 }
 
 /* ---- back to t0 ------------------------------------------------------------------------------ */

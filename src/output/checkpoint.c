@@ -212,6 +212,12 @@ static const tl_column world_columns[] = {
     LATE_DOUBLE(struct talus_world, last_step_loss, last.solve.step_loss, 11),
     LATE_DOUBLE(struct talus_world, step_loss, step_loss, 11),
     LATE_DOUBLE(struct talus_world, spring_pressed, penalty.pressed, 11),
+    LATE_U64(struct talus_world, local_steps, local.counts.steps, 12),
+    LATE_U64(struct talus_world, local_dropped, local.counts.dropped, 12),
+    LATE_U64(struct talus_world, adaptive_steps, adaptive.steps, 12),
+    LATE_U64(struct talus_world, adaptive_body_steps, adaptive.body_steps, 12),
+    LATE_U64(struct talus_world, comparisons, comparisons, 12),
+    LATE_U64(struct talus_world, fallbacks, fallbacks, 12),
 };
 TABLE(struct talus_world, world);
 
@@ -367,7 +373,7 @@ TABLE(tl_spring, springs);
 const tl_table *const tl_tables_of_contacts[TL_CONTACT_RECORD_COUNT] = {
     &tl_table_contacts, TL_CONTACT_RECORDS(LAZY_TABLE)};
 
-/* Infinities mean "no limit": tl_joint_check looks at the numbers. */
+/* Infinities mean "no limit"; tl_joint_check checks the numbers. */
 static const tl_column joints_columns[] = {
     TEXT(tl_joint, name, name),
     U64(tl_joint, uid, uid),
@@ -403,7 +409,7 @@ static const tl_column joints_columns[] = {
 };
 TABLE(tl_joint, joints);
 
-/* The definition is checked as a whole, as if it were added anew. */
+/* The whole definition is checked as if the joint were added anew. */
 static const tl_column emitters_columns[] = {
     TEXT(tl_emitter, name, def.name),
     U32(tl_emitter, body_kind, def.body.kind),
@@ -481,6 +487,7 @@ static const tl_column probes_columns[] = {
     LATE_DOUBLE(tl_probe, rotation, rotation, 8),
     LATE_DOUBLE(tl_probe, sizes, sizes, 8),
     LATE_U32(tl_probe, size_count, size_count, 8),
+    LATE_DOUBLE(tl_probe, every, every, 12),
 };
 TABLE(tl_probe, probes);
 

@@ -47,8 +47,8 @@ typedef struct tl_table {
   int count;
 } tl_table;
 
-/* Every table; the world's own members are one of one row. A table that is not in this list is not
- * declared, so that nobody can save it behind the back of the tests that go through the list. */
+/* Every table; members of the world itself are a table of one row. Tables outside this list are not
+ * declared, so that every saved table is covered by the tests, which go through the list. */
 #define TL_CHECKPOINT_TABLES(X)                                                                    \
   X(world)                                                                                         \
   X(shapes)                                                                                        \
@@ -103,10 +103,10 @@ const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *
 
 /* ---- the block of text in front -------------------------------------------------------------- */
 
-/* To be raised with every change of the tables, of a column or of a field of a body: a file has all
- * of them or is refused. tests/test_output.c says when that was forgotten. Files of the formats
- * before are read as well: what they lack follows from the rest (checkpoint_load.c). */
-#define TL_CHECKPOINT_FORMAT        11
+/* Raise this with every change of a table, of a column or of a body's field: a file has all of them
+ * or is refused. tests/test_output.c fails if that was forgotten. Files of older formats are read
+ * too; what they lack follows from the rest (checkpoint_load.c). */
+#define TL_CHECKPOINT_FORMAT        12
 #define TL_CHECKPOINT_OLDEST_FORMAT 6
 #define TL_CHECKPOINT_BLOCK         512
 
@@ -119,8 +119,8 @@ talus_status tl_checkpoint_verify(const char *path, uint64_t *bytes, unsigned *f
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Whether what was loaded one table at a time fits together: tl_world_validate, and the tables that
- * bodies and flow refer to. */
+/* Checks that tables that were loaded one at a time fit together: tl_world_validate, and the tables
+ * that bodies and flow refer to. */
 talus_status tl_checkpoint_check(const talus_world *world);
 
 #endif

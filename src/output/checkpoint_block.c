@@ -64,7 +64,7 @@ static int read_all(int fd, unsigned char *data, size_t bytes, size_t *got) {
   return 0;
 }
 
-/* Text of the block to its parts; false where it is not such a text. */
+/* Splits the text of the block into its parts; false if it is no such text. */
 static bool parse_block(const char text[TL_CHECKPOINT_BLOCK + 1], block_parts *out) {
   int hashed = 0, end = 0;
   if (sscanf(text,
@@ -86,7 +86,7 @@ static talus_status check_block(const char *path, const char text[TL_CHECKPOINT_
                                 uint64_t size, block_parts *out) {
   if (memcmp(text, MAGIC, sizeof MAGIC - 1) != 0)
     return tl_fail(TALUS_ERROR_FORMAT, "%s: is not a talus checkpoint", path);
-  /* The number comes before the rest, which a later format may write otherwise. */
+  /* The format's number comes first, because a later format may write the rest differently. */
   unsigned format = 0;
   const bool numbered = sscanf(text, MAGIC "format %9u", &format) == 1 && format > 0;
   if (numbered && (format > TL_CHECKPOINT_FORMAT || format < TL_CHECKPOINT_OLDEST_FORMAT))

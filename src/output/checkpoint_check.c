@@ -9,7 +9,7 @@
 
 /* ---- shared tables --------------------------------------------------------------------------- */
 
-/* A shape must be one that can be made, with derived numbers of that sort. */
+/* A shape must be one that can be made, and its derived numbers must be plausible. */
 static talus_status check_shape(const tl_shape *shape, size_t i) {
   talus_shape_def def = {.name = shape->name, .kind = shape->kind, .open = shape->open};
   memcpy(def.size, shape->size, sizeof def.size);
@@ -125,7 +125,7 @@ static talus_status check_body(const talus_world *world, size_t i) {
   return TALUS_OK;
 }
 
-/* Names are of bodies that are there, in the same order. */
+/* Names must belong to existing bodies and be in the same order. */
 static talus_status check_names(const talus_world *world) {
   size_t slot = 0;
   for (size_t i = 0; i < world->names.count; ++i) {
@@ -168,7 +168,7 @@ static talus_status check_handles(const talus_world *world) {
 
 /* ---- flow ------------------------------------------------------------------------------------ */
 
-/* Emitters must be such as could be added now: a scratch flow is asked. */
+/* Each emitter must be one that could be added now: it is added to a scratch flow. */
 static talus_status check_emitters(const talus_world *world, tl_flow *scratch) {
   for (size_t i = 0; i < world->flow.emitters.count; ++i) {
     const talus_emitter_def *def = &world->flow.emitters.data[i].def;
@@ -246,7 +246,8 @@ static talus_status check_flow(const talus_world *world) {
                                  .region = probe->region,
                                  .record = probe->record,
                                  .sizes = probe->sizes,
-                                 .size_count = probe->size_count};
+                                 .size_count = probe->size_count,
+                                 .every = probe->every};
     TL_TRY(tl_probe_check(&def, "probe"));
     if (probe->on_body && (probe->uid == 0 || probe->uid >= world->next_uid))
       WRONG("probe %zu: there was never a body %" PRIu64, i, probe->uid);
@@ -278,7 +279,7 @@ static talus_status check_joints(const talus_world *world) {
 
 /* ---- courses --------------------------------------------------------------------------------- */
 
-/* One after the other, none left over. The world has the rows that they write to. */
+/* Tables must follow one another without rest. The world has the rows that they are written to. */
 static talus_status check_courses(const talus_world *world) {
   const size_t total = world->course_values.count;
   size_t used = 0;

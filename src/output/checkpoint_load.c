@@ -117,7 +117,8 @@ static talus_status load_columns(load_job *job, const tl_table *table, void *row
   return TALUS_OK;
 }
 
-/* Rows of a table. Every column is known to be in the file, and as long, before room is made. */
+/* Loads the rows of a table. Memory is reserved only after every column was found in the file, with
+ * the same length. */
 static talus_status count_rows(load_job *job, const tl_table *table, size_t *n) {
   char name[TL_CHECKPOINT_NAME_BYTES];
   for (int i = 0; i < table->count; ++i) {
@@ -136,7 +137,8 @@ static talus_status count_rows(load_job *job, const tl_table *table, size_t *n) 
   return TALUS_OK;
 }
 
-/* Fills a growing array, which holds whole rows or none: a world can be destroyed at any time. */
+/* Loads into a growing array, which holds whole rows or none, so that the world can be destroyed at
+ * any time. */
 static talus_status load_table(load_job *job, const tl_table *table, void *array) {
   size_t n = 0;
   TL_TRY(count_rows(job, table, &n));
@@ -159,7 +161,7 @@ static talus_status load_table(load_job *job, const tl_table *table, void *array
 
 /* ---- the parts of a world -------------------------------------------------------------------- */
 
-/* Settings must be such as talus_world_create takes: ask it. */
+/* Settings must be acceptable to talus_world_create, which checks them. */
 static talus_status check_settings(const talus_world *world) {
   const tl_model *model = &world->model;
   const talus_world_def def = {.gravity = model->gravity,
@@ -331,7 +333,7 @@ static talus_status load_flow(load_job *job, talus_world *world) {
   return load_averages(job, flow);
 }
 
-/* One list of all shapes, handed out to those that `counts` say have a part of it. */
+/* One list has the parts of all shapes; `counts` tells which shape owns how many. */
 static talus_status load_list(load_job *job, tl_model *model, int k) {
   char name[TL_CHECKPOINT_NAME_BYTES];
   tl_shape_list lists[TL_SHAPE_LISTS];
@@ -362,7 +364,7 @@ static talus_status load_lists(load_job *job, tl_model *model) {
 
 #define STEPS_OF_FORMAT_6 0x0fffffffu
 
-/* Format 6 has in `state/rest` for how many steps a body has been slow. */
+/* Format 6 stores in `state/rest` for how many steps a body has been slow. */
 static talus_status complete_sleep(talus_world *world) {
   if (!world->state.sleep_flags)
     return TALUS_OK;
@@ -421,8 +423,11 @@ static talus_status load_world(load_job *job, talus_world *world) {
   if (job->format < 7)
     TL_TRY(complete(world));
   TL_TRY(tl_checkpoint_check(world));
-  for (size_t i = 0; i < model->shapes.count; ++i)
+  for (size_t i = 0; i < model->shapes.count; ++i) {
     TL_TRY(tl_shape_derive(&model->shapes.data[i]));
+    if (model->narrow.tree == TALUS_TREE_SURROGATE)
+      TL_TRY(tl_shape_need_surrogate(&model->shapes.data[i]));
+  }
   tl_world_find_law_kinds(world);
   world->joints.apart_stale = true;
   return tl_world_index_names(world);

@@ -236,7 +236,7 @@ static talus_status cannot_save(talus_status status, const char *path) {
 talus_status tl_output_save(struct talus_world *world, const char *path, tl_file *keep,
                             const tl_blob *blob) {
   save_job job = {.scratch = {0}};
-  /* Nothing is saved where contacts are lost, or there is no memory to bring them home; nor is what
+  /* Saves nothing if contacts are lost, if there is no memory to bring them home, or if the file
    * could not be loaded again. */
   talus_status status = tl_world_finish_step(world);
   if (status == TALUS_OK)

@@ -39,7 +39,7 @@ static talus_status write_field(tl_h5_out *out, const tl_contacts *contacts,
   char name[96];
   for (size_t i = 0; i < n; ++i)
     memcpy(column + i * field->bytes, rows + i * record->bytes + field->offset, field->bytes);
-  /* What a contact gave is more than what its solver found. */
+  /* The impulse of a contact includes parts that its solver did not compute, such as impacts. */
   if (record == tl_contact_records && field->offset == offsetof(tl_contact, impulse))
     for (size_t i = 0; i < n; ++i)
       ((talus_vec3 *)(void *)column)[i] = tl_contacts_impulse(contacts, i);

@@ -14,7 +14,7 @@
 #endif
 #include <unistd.h>
 
-/* Network file systems may have no locks, or none of folders: then there is nothing to hold. */
+/* Network file systems may have no locks, or no locks of folders: then nothing is locked. */
 static int lock_error(int error) {
   return error == EACCES || error == EAGAIN || error == EWOULDBLOCK ? EAGAIN
          : error == EIO                                             ? EIO

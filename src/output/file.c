@@ -69,7 +69,8 @@ static talus_status refuse_kind(const char *name, mode_t mode) {
                  S_ISBLK(mode) ? "a disk, and no file on one" : "not a plain file");
 }
 
-/* What is there under that name, and which rights a new file takes over (0: none is there). */
+/* Finds out what has that name, and the permissions that a new file takes over (0: there is none).
+ */
 static talus_status look(const tl_file *file, const char *name, target *kind, bool *link,
                          mode_t *rights) {
   const bool own = file->folder != AT_FDCWD;
@@ -191,7 +192,7 @@ static talus_status open_aside(tl_file *file, mode_t rights) {
       TL_TRY(remove_stale(file));
   }
   const int error = tl_disk_lock_file(file->fd);
-  if (error == EAGAIN) { /* it took our file for a stale one, and removes it */
+  if (error == EAGAIN) { /* another process took our file for a stale one and removes it */
     close(file->fd);
     file->fd = -1;
     return tl_fail(TALUS_ERROR_IO, "%s: another process is writing this file; wait for it",
@@ -274,7 +275,7 @@ void tl_file_drop(tl_file *file) {
   release(file);
 }
 
-/* Renamed before it is closed, for its lock goes with that. */
+/* The file is renamed before it is closed, because closing releases its lock. */
 talus_status tl_file_place(tl_file *file) {
   if (file->part && renameat(file->folder, file->part, file->folder, file->path) != 0) {
     const talus_status status = tl_file_fail(errno, file->name, "written");
@@ -299,7 +300,7 @@ talus_status tl_folder_sync(int folder, const char *name) {
 static talus_status sync_folder_at(int at, const char *folder) {
   const int fd = openat(at, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0 && errno == EACCES)
-    return TALUS_OK; /* may be written to and not read: nothing to flush with */
+    return TALUS_OK; /* may be writable but not readable: there is no descriptor to flush with */
   if (fd < 0)
     return tl_file_fail(errno, folder, "opened");
   const talus_status status = tl_folder_sync(fd, folder);

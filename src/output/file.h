@@ -24,25 +24,26 @@ typedef struct tl_file {
   size_t bytes;
 } tl_file;
 
-/* Whose name it is. One that somebody gave may be a device, a FIFO or a link: what a link points at
- * is written, as with a shell's >. In a folder of our own none of them belongs: a link is replaced
- * and not followed, and all else that is no plain file is refused. What begins there stays in that
- * folder, whatever becomes of its name; `skip` is the length of that name and its slash. */
+/* Whose name the path is. A user's name may be a device, a FIFO or a link; the target of a link is
+ * written, as by a shell's >. Our own folders contain none of these: a link is replaced and not
+ * followed, and anything else that is no plain file is refused. Paths of own files are relative to
+ * the open folder, so they stay in it even if it is renamed; `skip` is the length of its name and
+ * the slash. */
 tl_file tl_file_given(void);
 tl_file tl_file_own(int folder, size_t skip);
 
-/* *file is one of the two above. Ends with tl_file_end, tl_file_place or tl_file_drop; after a
- * failure there is nothing to end. */
+/* Begins a file of one of the two kinds above. Every file ends with tl_file_end, tl_file_place or
+ * tl_file_drop; after a failure there is nothing to end. */
 talus_status tl_file_begin(tl_file *file, const char *name);
 talus_status tl_file_put(tl_file *file, const void *data, size_t bytes);
 /* A stream of its own, for fprintf; fclose it (and look what it says) before the end. */
 talus_status tl_file_stream(tl_file *file, FILE **stream);
-/* Where `status` is TALUS_OK flushes, renames and flushes the folder; otherwise PATH stays what it
- * was. PATH.part is gone in any case. */
+/* If `status` is TALUS_OK, flushes, renames and flushes the folder; otherwise PATH stays as it was.
+ * PATH.part is removed in any case. */
 talus_status tl_file_end(tl_file *file, talus_status status);
 
-/* The same in steps, for many files that share their flushes: the bytes to the disk, then the name.
- * What is not placed is dropped. The folder is the caller's to flush. */
+/* The same in separate steps, for many files that share their flushes: first the bytes, then the
+ * name. A file that is not placed is dropped. The caller flushes the folder. */
 talus_status tl_file_sync(tl_file *file);
 talus_status tl_file_place(tl_file *file);
 void tl_file_drop(tl_file *file);
@@ -50,9 +51,9 @@ void tl_file_drop(tl_file *file);
 /* All of it in one call. */
 talus_status tl_file_write(tl_file file, const char *path, const void *data, size_t bytes);
 
-/* Makes the name `path` last: flushes the folder it is in. */
+/* Flushes the folder that `path` is in, so that the name survives a power cut. */
 talus_status tl_file_sync_name(const char *path);
-/* Makes the names in an open folder last; `name` is for the message. */
+/* Flushes an open folder, so that its names survive a power cut; `name` is for the message. */
 talus_status tl_folder_sync(int folder, const char *name);
 
 /* TALUS_ERROR_IO with errno in words: "PATH: could not be DONE: why, and what helps". */

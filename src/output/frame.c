@@ -247,6 +247,8 @@ static talus_status write_frame(tl_h5_out *out, const talus_world *world, unsign
     TL_TRY(tl_h5_write(out, "VTKHDF/PointData/velocity", TL_H5_REAL, n, 3, state->velocity));
   if (fields & TL_FRAME_SPIN)
     TL_TRY(tl_h5_write(out, "VTKHDF/PointData/spin", TL_H5_REAL, n, 3, state->spin));
+  if (state->pace)
+    TL_TRY(tl_h5_write(out, "VTKHDF/PointData/pace", TL_H5_F64, n, 1, state->pace));
   TL_TRY(tl_h5_write(out, "VTKHDF/PointData/shape", TL_H5_U32, n, 1, model->property.shape));
   TL_TRY(tl_h5_write(out, "VTKHDF/PointData/material", TL_H5_U32, n, 1, model->property.material));
   TL_TRY(write_shapes(out, world, (fields & TL_FRAME_SHAPES) != 0, scratch));

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_CHUNKS 256 /* of one header: more than this is a cycle */
+#define MOST_CHUNKS 256 /* of one header: a file with more has a cycle */
 #define MOST_BYTES  ((size_t)1 << 24)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ static bool is_link_to(const unsigned char *body, size_t size, const char *name,
   return true;
 }
 
-/* *address of what is called so; TL_H5_NOWHERE where nothing is. */
+/* *address of the object with that name; TL_H5_NOWHERE if there is none. */
 static talus_status find(tl_h5_in *in, const char *path, uint64_t *address) {
   *address = in->root;
   while (*path != '\0' && *address != TL_H5_NOWHERE) {
@@ -244,7 +244,7 @@ static bool has_type(const tl_h5_in *in, const tl_h5_message *message, tl_h5_typ
   unsigned char expected[TL_H5_DATATYPE_MOST];
   const size_t size = tl_h5_encode_type(expected, type);
   const unsigned char *stored = in->headers.data + message->at;
-  /* A shared one is kept elsewhere; later versions of the message say the same of numbers. */
+  /* A shared message is stored elsewhere; later versions say the same with other numbers. */
   return !(message->flags & 2) && message->size >= size && stored[0] >> 4 >= 1 &&
          stored[0] >> 4 <= 3 && (stored[0] & 15) == (expected[0] & 15) &&
          memcmp(stored + 1, expected + 1, size - 1) == 0;

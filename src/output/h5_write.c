@@ -36,7 +36,7 @@ struct tl_h5_node {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* Half as much again at a time: a file of many parts is not copied for each. */
+/* Grows by half, so that a file of many parts is not copied for each part. */
 static talus_status make_room(tl_h5_out *out, size_t more) {
   const size_t need = out->image.count + more;
   if (need < more)
@@ -47,7 +47,7 @@ static talus_status make_room(tl_h5_out *out, size_t more) {
   return tl_array_reserve(&out->image, wanted > need ? wanted : need);
 }
 
-/* The rest can only follow a make_room for all of it. */
+/* Follows a make_room for all of these bytes. */
 static void put(tl_h5_out *out, uint64_t value, int bytes) {
   tl_h5_put(out->image.data + out->image.count, value, bytes);
   out->image.count += (size_t)bytes;

@@ -10,7 +10,7 @@
 #include "output/file.h"
 #include "shape/mesh_make.h"
 
-/* What could not be written is told when the stream is closed. */
+/* The writer of the file reports errors of the stream when it is closed. */
 typedef void write_fn(FILE *file, const talus_mesh *mesh);
 
 /* ---- bytes of the low end first -------------------------------------------------------------- */

@@ -128,7 +128,7 @@ static talus_status save_world(talus_world *world, const char *path, tl_file fil
 
 talus_status tl_run_checkpoint_save(tl_run *run) {
   const double begin = tl_clock();
-  /* Frames and lines that the checkpoint counts must be on the disk before it. */
+  /* The frames and lines that a checkpoint counts are flushed to the disk before it is written. */
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
   TL_TRY(tl_run_probes_sync(run));
@@ -166,7 +166,7 @@ static talus_status refuse(tl_run *run) {
       tl_run_folder(run), changed[0] ? ": it differs in " : "", changed, folder);
 }
 
-/* keep and old: what becomes of each probe of the scene. */
+/* keep and old: how many lines of each probe's file stay, and which old probe it continues. */
 static talus_status unpack_probes(tl_run *run, blob_reader *reader, uint64_t *keep, size_t *old) {
   for (size_t i = 0; i < run->probes.count; ++i) {
     keep[i] = 0;

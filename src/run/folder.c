@@ -1,4 +1,5 @@
-/* The result folder: how it is made and looked at, its scene.yaml, and what changed since. */
+/* The result folder: creates it, checks what is in it, writes scene.yaml and compares it with the
+ * present scene. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -130,7 +131,8 @@ static talus_status read_file(const char *path, tl_text *text) {
   return text->status;
 }
 
-/* The next top-level key of a written scene: where it begins, its name, and where the next does. */
+/* Finds the next top-level key of a written scene: its begin, its name, and the begin of the key
+ * after it. */
 static const char *next_key(const char *at, size_t *name, const char **end) {
   while (*at && !isalpha((unsigned char)*at)) {
     at = strchr(at, '\n');
@@ -169,7 +171,8 @@ static bool may_change(const char *key, size_t length) {
   return false;
 }
 
-/* Adds to `text` the keys of a whose part differs from b's; with only_missing, those b lacks. */
+/* Adds to `text` the keys whose part differs between a and b; with only_missing, the keys that b
+ * lacks. */
 static void list_changes(const char *a, const char *b, bool only_missing, char *text, size_t size) {
   size_t name;
   for (const char *at = a, *end; (at = next_key(at, &name, &end)) != NULL; at = end) {

@@ -15,7 +15,8 @@
 #if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
 
 bool tl_run_is_due(double every, double dt, uint64_t step) {
-  /* Event k is at the step nearest k * every, so only the events next to this time can be here. */
+  /* Event k is at the step nearest to k * every, so only the two events next to this time can be at
+   * this step. */
   const double k = floor((double)step * dt / every);
   const uint64_t first = k > 1 ? (uint64_t)k - 1 : 0;
   for (uint64_t event = first; event < first + 4; ++event)

@@ -16,7 +16,7 @@
   "unconverged,spring_energy,joint_work,collisions,outside,emitted,removed,"                       \
   "zone_energy,zone_work,dt_least,swept,short_steps,"                                              \
   "body_steps,body_steps_global,clusters,rounds,rendezvous,rollbacks,depth,window,"                \
-  "inner,force_change,step_loss\n"
+  "inner,force_change,step_loss,comparisons,fallbacks\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -42,7 +42,7 @@ static talus_status read_walls(tl_run *run) {
   return TALUS_OK;
 }
 
-/* A file that an older talus began has fewer columns, and keeps them. */
+/* A file that an older talus began has fewer columns. It keeps that number. */
 static talus_status read_columns(tl_run *run) {
   char header[sizeof HEADER];
   TL_TRY(tl_lines_first(&run->history, header, sizeof header));
@@ -167,7 +167,8 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
   tl_text_add_number(text, run->worst.force_change);
   tl_text_add_bytes(text, ",", 1);
   tl_text_add_number(text, r->step_loss);
-  tl_text_add_bytes(text, "\n", 1);
+  tl_text_add(text, ",%llu,%llu\n", (unsigned long long)r->comparisons,
+              (unsigned long long)r->fallbacks);
 }
 
 talus_status tl_run_history_add(tl_run *run) {

@@ -49,8 +49,8 @@ talus_status tl_run_joints_open(tl_run *run) {
   return tl_lines_add(&run->joints, head, sizeof head - 1);
 }
 
-/* RFC 4180: what holds a comma or a quote stands in quotes, quotes doubled. A line end within a
- * name would make two lines of one, and lines are counted: it becomes a blank. */
+/* RFC 4180: a field with a comma or a quote is put in quotes, and its quotes are doubled. A line
+ * end within a name becomes a blank, because lines are counted. */
 static void add_name(tl_text *text, const tl_joint *joint, uint64_t marks) {
   if (!joint->name) {
     for (uint64_t i = 0; i < marks; ++i)
@@ -80,7 +80,7 @@ static void format_line(const tl_run *run, const tl_joint *joint, tl_text *text)
   tl_text_add(text, ",%d\n", joint->broken ? 1 : 0);
 }
 
-/* The lines of one time go to the file together: there are all of them, or none. */
+/* All lines of one output time are written with one call: the file has all of them or none. */
 talus_status tl_run_joints_add(tl_run *run) {
   const tl_joints *joints = &run->world->joints;
   if (run->joints.fd < 0)

@@ -22,7 +22,7 @@ talus_status tl_run_is_in_use(tl_run *run, long holder) {
                  tl_run_folder(run), who);
 }
 
-/* Whether the folder of that name is the one we hold. */
+/* Whether the folder that has this name now is the one that is locked. */
 static talus_status compare(tl_run *run, bool *same) {
   struct stat held, named;
   const char *path = tl_run_folder(run);
@@ -54,7 +54,7 @@ talus_status tl_run_folder_lock(tl_run *run, bool *is_there) {
       return tl_fail(TALUS_ERROR_INVALID, "%s is a file; the results need a folder", path);
     if (run->folder < 0)
       return tl_file_fail(errno, path, "opened");
-    /* Somebody may have moved it away between the two calls. */
+    /* Another process may have moved the folder between the two calls. */
     const talus_status status = lock(run, is_there);
     if (status != TALUS_OK || !*is_there)
       tl_run_folder_unlock(run);

@@ -27,7 +27,7 @@ talus_status tl_run_log_open(tl_run_log *log, const char *path, bool *in_use) {
   return TALUS_OK;
 }
 
-/* The run goes on without its log, and says so once. */
+/* If the log cannot be written, the run continues without it and reports that once. */
 static void complain(tl_run_log *log, int error) {
   char line[256], why[128];
   if (log->has_failed || !log->also)

@@ -1,10 +1,10 @@
-/* Which files of a folder are talus's own, and how they are removed: to begin anew, or to go on
- * from a checkpoint.
+/* Finds and removes talus's own files in a folder, for a new run or one that continues from a
+ * checkpoint.
  *
- * Without --force a file goes only where its content shows that talus wrote it; where something
- * else has one of our names, the run is refused before anything is removed. With --force the name
- * is enough (not for scene.yaml, which may be somebody's only copy). Folders that are links are
- * neither cleared nor written to. */
+ * Without --force a file is removed only if its content shows that talus wrote it. If another file
+ * has one of talus's names, the run is refused before anything is removed. With --force the name is
+ * enough, except for scene.yaml, which may be the user's only copy. Linked folders are neither
+ * cleared nor written to. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -35,6 +35,7 @@ static const own_name own_files[] = {
     {"scene.yaml", TL_SCENE_HEAD},
     {"history.csv", "time,steps,bodies,"},
     {"joints.csv", "time,joint,"},
+    {"steps.csv", "length,steps,"},
     {"shapes.hdf", HDF5_HEAD},
 };
 #define OWN_FILES (sizeof own_files / sizeof *own_files)
@@ -46,13 +47,13 @@ typedef struct own_folder {
   folder_kind kind;
 } own_folder;
 
-/* Folders of `fields`, which have names of the scene, are found in there. */
+/* Folders within `fields` have names from the scene. They are found by listing `fields`. */
 static const own_folder own_folders[] = {{"frames", NUMBERED},   {"contacts", NUMBERED},
                                          {"surfaces", NUMBERED}, {"probes", PROBES},
                                          {"sinks", SINKS},       {"fields", SERIES}};
 #define OWN_FOLDERS (sizeof own_folders / sizeof *own_folders)
 
-/* Without ".part", which a killed run leaves; *length is that of the name before it. */
+/* Cuts off ".part", which a killed run leaves; *length is the length of the remaining name. */
 static bool is_partial(const char *name, size_t *length) {
   const size_t bytes = strlen(name), suffix = sizeof ".part" - 1;
   const bool partial = bytes > suffix && strcmp(name + bytes - suffix, ".part") == 0;
@@ -60,7 +61,7 @@ static bool is_partial(const char *name, size_t *length) {
   return partial;
 }
 
-/* "000042.hdf", or the same half written; *number is 42. */
+/* Matches "000042.hdf" and "000042.hdf.part"; *number is 42. */
 static bool is_numbered(const char *name, uint64_t *number, bool *partial) {
   size_t length, digits = 0;
   *partial = is_partial(name, &length);
@@ -75,8 +76,8 @@ static bool ends_with(const char *name, const char *end) {
   return bytes > length && strcmp(name + bytes - length, end) == 0;
 }
 
-/* Whether a file of that name in such a folder may be ours; numbered ones from `from` on, and all
- * that are half written. */
+/* Whether the name of a file in such a folder is one that talus uses: numbered files from `from`
+ * on, and every half-written file. */
 static bool is_own_name(folder_kind kind, const char *name, uint64_t from, bool *partial) {
   uint64_t number;
   *partial = false;
@@ -105,8 +106,8 @@ static bool begins_with_time(const char *text) {
   return true;
 }
 
-/* A file whose process was killed before or within its first line is ours too: an empty file is no
- * loss. */
+/* A run that is killed before it wrote its first line leaves an empty file, which is ours and may
+ * go. */
 static bool begins_as(const char *there, size_t n, const char *head) {
   if (n == 0 || there[0] == '\0') /* after a power cut, text that was not flushed may be zeros */
     return true;
@@ -116,8 +117,8 @@ static bool begins_as(const char *there, size_t n, const char *head) {
   return memcmp(there, head, n < length ? n : length) == 0;
 }
 
-/* Frames, contacts and surfaces have our mark after their first block (h5_write.c). In files that
- * the HDF5 library wrote, the name of the root group comes early. */
+/* Frames, contacts and surfaces have our mark after their first block (h5_write.c). Files that the
+ * HDF5 library wrote have the name of the root group near their begin. */
 static bool has_talus_word(const char *there, size_t n) {
   for (size_t i = 0; i + sizeof "talus" <= n; ++i)
     if (memcmp(there + i, "talus", sizeof "talus") == 0)
@@ -161,7 +162,7 @@ typedef struct own_file {
   bool partial, numbered;
 } own_file;
 
-/* *ours: it is there, and its content shows that we wrote it. */
+/* *ours: the file exists, and its content shows that talus wrote it. */
 static talus_status look_at(tl_run *run, const own_file *file, bool *is_there, bool *ours) {
   char there[HEAD_BYTES];
   size_t n;
@@ -180,7 +181,7 @@ static talus_status look_at(tl_run *run, const own_file *file, bool *is_there, b
 
 typedef talus_status own_fn(tl_run *run, const own_file *file);
 
-/* Calls `visit` for the files of one folder that have a name of ours. */
+/* Calls `visit` for each file of one folder whose name is one of ours. */
 static talus_status visit_open(tl_run *run, DIR *folder, const own_folder *which, uint64_t from,
                                own_fn *visit) {
   for (;;) {
@@ -229,7 +230,7 @@ static talus_status visit_folder(tl_run *run, const own_folder *which, uint64_t 
   return status;
 }
 
-/* Folders within `fields`: each is visited, and then removed where it is empty and `removes`. */
+/* Visits each folder within `fields`, and then removes it if it is empty and `removes` is set. */
 static talus_status visit_within(tl_run *run, DIR *fields, bool removes, own_fn *visit) {
   for (;;) {
     struct stat info;
@@ -255,7 +256,8 @@ static talus_status visit_fields(tl_run *run, bool removes, own_fn *visit) {
   TL_TRY(open_folder(run, "fields", &fields));
   if (!fields)
     return TALUS_OK;
-  /* A series is removed before the files that it lists, and flushed, in case of a power cut. */
+  /* Removes and flushes a series before the files that it lists, so that a power cut leaves no
+   * series without its files. */
   talus_status status = TALUS_OK;
   if (removes)
     status = visit_open(run, fields, &(own_folder){"fields", SERIES}, 0, visit);
@@ -362,7 +364,8 @@ talus_status tl_run_own_prove(tl_run *run, uint64_t from) {
 }
 
 talus_status tl_run_own_clear(tl_run *run) {
-  /* After a power cut the checkpoint must not reappear while the rest is gone. */
+  /* Flushes the removal of the checkpoint, so that it cannot reappear after a power cut without the
+   * other files. */
   TL_TRY(remove_one(run, &(own_file){.at = run->folder,
                                      .name = own_files[0].name,
                                      .path = own_files[0].name,
@@ -370,7 +373,7 @@ talus_status tl_run_own_clear(tl_run *run) {
   TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
   TL_TRY(visit_files(run, false, remove_one));
   TL_TRY(visit_files(run, true, remove_one));
-  /* The same for a series whose frames are gone. */
+  /* Does the same for a series, which must not reappear without its frames. */
   TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
   TL_TRY(visit_fields(run, true, remove_one));
   for (size_t i = 0; i < OWN_FOLDERS; ++i) {

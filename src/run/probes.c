@@ -1,4 +1,5 @@
 /* Probes: probes/NAME.csv, one line per interval with the means over it. */
+#include <math.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -92,7 +93,7 @@ static void add_round(tl_text *text, const tl_scene_round *round) {
   tl_text_add(text, ";");
 }
 
-/* A probe goes on where all of this is as it was. */
+/* A probe continues its file only if all of these are unchanged. */
 static talus_status define(const tl_scene_probe *probe, const tl_scene_probe_plan *plan,
                            uint64_t *hash) {
   tl_text text = {0};
@@ -164,12 +165,18 @@ talus_status tl_run_probes_open(tl_run *run, const uint64_t *keep) {
   return status;
 }
 
+/* Adaptive steps end on k * every itself, others at the step nearest to it. */
+static bool is_due(const tl_run *run, size_t i) {
+  const talus_world *world = run->world;
+  return world->model.step == TALUS_STEP_ADAPTIVE
+             ? tl_world_probe_is_due(world, i, world->flow.probes.data[i].from)
+             : tl_run_is_due(run->probes.data[i].plan.every, run->dt, talus_world_steps(world));
+}
+
 talus_status tl_run_probes_add(tl_run *run, bool all) {
-  const uint64_t step = talus_world_steps(run->world);
   for (size_t i = 0; i < run->probes.count; ++i) {
     tl_run_probe *probe = &run->probes.data[i];
-    if (run->world->flow.probes.data[i].weight <= 0 ||
-        !(all || tl_run_is_due(probe->plan.every, run->dt, step)))
+    if (run->world->flow.probes.data[i].weight <= 0 || !(all || is_due(run, i)))
       continue;
     talus_probe_values values;
     TL_TRY(talus_probe_read(run->world, (uint32_t)i, &values));
@@ -192,13 +199,50 @@ talus_status tl_run_probes_sync(tl_run *run) {
 
 /* ---- going on with other probes -------------------------------------------------------------- */
 
+/* Whether adaptive steps end at other times with this interval than without it. */
+static bool cuts_steps(const tl_run *run, double every) {
+  const double ratio = every / run->dt;
+  return every > 0 && fabs(ratio - floor(ratio + 0.5)) > 1e-9 * ratio;
+}
+
+/* A run with adaptive steps is repeated from its scene (audits): what decides how long steps are
+ * cannot change on the way. */
+static talus_status check_ends(tl_run *run) {
+  const tl_flow *flow = &run->world->flow;
+  size_t now = 0, kept = 0, before = 0;
+  if (run->world->model.step != TALUS_STEP_ADAPTIVE)
+    return TALUS_OK;
+  for (size_t i = 0; i < flow->probes.count; ++i)
+    before += cuts_steps(run, flow->probes.data[i].every);
+  for (size_t i = 0; i < run->probes.count; ++i) {
+    const double every = run->probes.data[i].plan.every;
+    bool found = false;
+    for (size_t k = 0; k < flow->probes.count; ++k)
+      found = found || flow->probes.data[k].every == every;
+    now += cuts_steps(run, every);
+    kept += found && cuts_steps(run, every);
+  }
+  return now == kept && now == before
+             ? TALUS_OK
+             : tl_fail(TALUS_ERROR_INVALID,
+                       "%s: adaptive steps end where intervals of probes do, and these changed; "
+                       "leave those that are no multiple of %g s as they were",
+                       tl_run_folder(run), run->dt);
+}
+
 talus_status tl_run_probes_adopt(tl_run *run, const size_t *old) {
+  for (size_t i = 0; i < run->world->flow.probes.count; ++i)
+    for (size_t k = 0; k < run->probes.count; ++k)
+      if (old[k] == i) /* files of before format 12 do not have it */
+        run->world->flow.probes.data[i].every = run->probes.data[k].plan.every;
+  TL_TRY(check_ends(run));
   bool same = run->world->flow.probes.count == run->probes.count;
   for (size_t i = 0; i < run->probes.count; ++i)
     same = same && old[i] == i;
   if (same)
     return TALUS_OK;
-  /* Only the scene knows how a probe is made; uids are the same in every world built from it. */
+  /* Only the scene knows how a probe is defined. Uids are the same in every world built from one
+   * scene. */
   talus_world *made;
   TL_TRY(talus_scene_build(run->scene, run->def->threads, NULL, NULL, &made));
   tl_flow *flow = &run->world->flow, *fresh = &made->flow;

@@ -1,5 +1,5 @@
-/* A run: steps a scene's world from one output to the next until it ends, rests, fails or is told
- * to stop. What is written, and why a killed run can go on, is told in run.h. */
+/* A run: steps the world of a scene from one output to the next, until it ends, comes to rest,
+ * fails or is stopped. run.h explains what is written, and why a killed run can continue. */
 #include "run/run.h"
 #include "base/clock.h"
 
@@ -64,7 +64,7 @@ static talus_status write_output(tl_run *run) {
 
 /* ---- at rest --------------------------------------------------------------------------------- */
 
-/* Of centres, and of surfaces about them, m/s. */
+/* m/s; of centres, and of points on the surface relative to them. */
 static double fastest_free_body(const talus_world *world) {
   const tl_model *model = &world->model;
   double most = 0; /* squared */
@@ -88,14 +88,14 @@ static talus_status note_fastest(tl_run *run) {
   return TALUS_OK;
 }
 
-/* At rest: no free body was faster at any step since the last output time, and none is still to be
- * emitted. Looking at one moment only would take a ball at the top of its flight to be at rest. */
+/* At rest: since the last output time no free body was faster at any step, and no body is still to
+ * be emitted. One moment alone does not tell: a ball at the top of its flight has no velocity. */
 static bool is_at_rest(const tl_run *run) {
   if (!(run->at_rest > 0) || !has_frame_here(run) || !(run->fastest.interval < run->at_rest))
     return false;
   const tl_flow *flow = &run->world->flow;
   for (size_t i = 0; i < flow->emitters.count; ++i) {
-    /* Bodies still to be emitted, or delayed because the emitter is blocked. */
+    /* Bodies that are still to be emitted, or wait because the emitter is blocked. */
     const tl_emitter *emitter = &flow->emitters.data[i];
     if (emitter->owed > 0 || tl_emitter_due(emitter) < emitter->def.until)
       return false;
@@ -153,7 +153,7 @@ static talus_status sync_lines(tl_run *run) {
   return tl_run_probes_sync(run);
 }
 
-/* The checkpoint comes before what only an end has (run.h). */
+/* The checkpoint is written before the files that only an end has (run.h). */
 static talus_status finish(tl_run *run) {
   TL_TRY(save(run));
   TL_TRY(tl_run_probes_add(run, true));
@@ -163,18 +163,20 @@ static talus_status finish(tl_run *run) {
   if (!has_frame_here(run))
     TL_TRY(write_output(run));
   TL_TRY(sync_lines(run));
+  TL_TRY(tl_run_steps_write(run));
   return tl_run_series_finish(run);
 }
 
 static talus_status stop(tl_run *run) {
   TL_TRY(save(run));
+  TL_TRY(tl_run_steps_write(run));
   TL_TRY(tl_run_fields_list(run));
   TL_TRY(tl_run_series_finish(run));
   return tl_fail(TALUS_INTERRUPTED, "stopped on request at t = %g s; the state is saved",
                  talus_world_time(run->world));
 }
 
-/* The step was completed: its state is written and saved like that at an end. */
+/* The step is complete: its state is written and saved as at an end. */
 static talus_status end_strictly(tl_run *run, const char *why) {
   TL_TRY(finish(run));
   if (run->no_frames)
@@ -207,8 +209,11 @@ static talus_status advance(tl_run *run, run_pace *pace) {
     TL_TRY(note_fastest(run));
     TL_TRY(tl_run_sinks_add(run));
     TL_TRY(tl_run_probes_add(run, false));
-    TL_TRY(tl_run_zones_add(run, false));
-    TL_TRY(tl_run_fields_add(run, false));
+    const bool is_on_grid = talus_world_steps(run->world) > step;
+    if (is_on_grid) { /* not at the time of a probe between two steps */
+      TL_TRY(tl_run_zones_add(run, false));
+      TL_TRY(tl_run_fields_add(run, false));
+    }
     if (status != TALUS_OK)
       return end_strictly(run, run->world->offence);
   }
@@ -216,8 +221,8 @@ static talus_status advance(tl_run *run, run_pace *pace) {
 
 /* ---- when it fails --------------------------------------------------------------------------- */
 
-/* The step left the state as it was before: the last good one, worth looking at. Its contacts are
- * those of the step that failed, so they and a checkpoint are not written. */
+/* The step failed, so the state is that before it: the last good one, which is written. The
+ * contacts belong to the failed step, so neither they nor a checkpoint are written. */
 static void write_last_state(tl_run *run, char *message, size_t size) {
   if (run->no_frames)
     return;
@@ -301,8 +306,8 @@ static talus_status open_log(tl_run *run) {
   return in_use ? tl_run_is_in_use(run, 0) : TALUS_OK;
 }
 
-/* A folder that did not exist is created, locked and checked again: another run may have started,
- * and ended, in it meanwhile. */
+/* Creates a missing folder, locks it and checks it again: another run may have started and ended in
+ * it meanwhile. */
 static talus_status make_folder(tl_run *run) {
   bool is_there, is_empty;
   TL_TRY(tl_run_folder_make(run));
@@ -344,7 +349,7 @@ static talus_status start_anew(tl_run *run) {
   TL_TRY(tl_run_zones_open(run));
   TL_TRY(tl_run_fields_open(run));
   TL_TRY(tl_run_sinks_open(run, NULL));
-  /* Names of all of them, and what shows that they are ours. */
+  /* Names of all these files, and the text that shows that they are ours. */
   TL_TRY(sync_lines(run));
   return tl_run_folder_write_scene(run);
 }
@@ -378,6 +383,7 @@ static talus_status prepare(tl_run *run) {
     TL_TRY(choose_backend(run));
   run->world->strict = run->scene->strict; /* it may change when a run goes on */
   run->world->interrupt = run->def->interrupt;
+  run->world->adaptive.stops = true;
   run->saved_at = tl_clock();
   tl_run_log_add(&run->log, TL_LOG_INFO, "talus %s (%s), %d thread%s: %s", talus_version(),
                  talus_features(), run->world->model.par.threads,
@@ -444,7 +450,14 @@ static void tell_sunk(tl_run *run) {
 static void tell_unconverged(tl_run *run) {
   const talus_world *world = run->world;
   const char *name = tl_world_name_of(world, world->worst_body);
-  if (world->unconverged > 0 && !(world->strict & TALUS_STRICT_UNCONVERGED))
+  if (world->unconverged == 0 || (world->strict & TALUS_STRICT_UNCONVERGED))
+    return;
+  if (world->model.step == TALUS_STEP_IMPLICIT)
+    tl_run_log_add(&run->log, TL_LOG_WARN,
+                   "%llu of %llu implicit steps did not converge as they were, and were taken in "
+                   "shorter ones",
+                   (unsigned long long)world->unconverged, (unsigned long long)world->steps);
+  else
     tl_run_log_add(
         &run->log, TL_LOG_WARN,
         "%llu of %llu steps did not converge; the worst at t = %g s, with an RMS residual "

@@ -1,17 +1,17 @@
-/* The run: a scene becomes a result folder (docs/formats.md).
+/* The run: turns a scene into a result folder (docs/formats.md).
  *
- * What makes a run safe against being killed at any moment:
+ * A run may be killed at any moment, because:
  *  - frames, contact files, scene.yaml and the checkpoint are each written aside, flushed and
- *    renamed: complete or absent;
- *  - the series grows in place, and is whole JSON at any moment (run/series.c);
+ *    renamed, so that each is complete or absent;
+ *  - the series grows in place and is valid JSON at any moment (run/series.c);
  *  - history.csv, joints.csv, probes and the log only grow, line by line;
- *  - the checkpoint says how many frames and lines belonged to its moment. Whoever goes on from it
- *    first cuts the folder back to that, and then does again what was cut, bit for bit.
+ *  - the checkpoint stores how many frames and lines the folder had when it was written. A resumed
+ *    run first cuts the folder back to these, and then repeats what was cut, bit for bit.
  *
- * So that a folder ends up the same however often its run was stopped, nothing that depends on the
- * wall clock is in the checkpoint: wall times go on from the last line of history.csv. The frame
- * and the lines of an end that lies off the grid of outputs are written after the last checkpoint,
- * so that going on to a later end takes them away. */
+ * The folder must end up the same however often the run was stopped. So the checkpoint contains
+ * nothing that depends on the wall clock: wall times continue from the last line of history.csv. If
+ * a run ends between two output times, the frame and the lines of the end are written after the
+ * last checkpoint, so that a run that is continued to a later end removes them. */
 #ifndef TL_RUN_H
 #define TL_RUN_H
 
@@ -32,11 +32,11 @@ typedef struct tl_lines {
   off_t bytes;
 } tl_lines;
 
-/* Opens or makes a file and cuts it back to its first `keep` lines, which must be there. Without
- * its first `skip` bytes the path begins at an open folder. */
+/* Opens or creates a file and cuts it back to its first `keep` lines, which must exist. The path
+ * without its first `skip` bytes is relative to an open folder. */
 talus_status tl_lines_open(tl_lines *lines, int folder, size_t skip, const char *path,
                            uint64_t keep);
-/* Appends whole lines (with their newlines) or, where that fails, nothing. */
+/* Appends whole lines with their newlines; appends nothing if that fails. */
 talus_status tl_lines_add(tl_lines *lines, const char *text, size_t bytes);
 talus_status tl_lines_sync(tl_lines *lines);
 /* Copies the first line, cut to `size`, into `line`. */
@@ -55,13 +55,14 @@ typedef struct tl_run_log {
   bool has_failed; /* and was told of */
 } tl_run_log;
 
-/* Opens the log and locks it: where the file system has locks of files and none of folders, that
- * is what keeps two runs apart. *in_use: another run has it. */
+/* Opens the log and locks it. On file systems that cannot lock folders, this lock keeps two runs
+ * apart. *in_use: another run holds it. */
 talus_status tl_run_log_open(tl_run_log *log, const char *path, bool *in_use);
-/* Cuts the log: to nothing, or to the line that tells of the checkpoint of that step. */
+/* Cuts the log to nothing, or to the line that reports the checkpoint of that step. */
 void tl_run_log_clear(tl_run_log *log);
 void tl_run_log_cut(tl_run_log *log, uint64_t step);
-/* A talus_log_fn; the context is the tl_run_log. A log that cannot be written stops nothing. */
+/* A talus_log_fn whose context is the tl_run_log. A log that cannot be written does not stop the
+ * run. */
 void tl_run_log_line(void *log, int level, const char *line);
 void tl_run_log_add(tl_run_log *log, int level, const char *fmt, ...) TL_PRINTF(3, 4);
 void tl_run_log_sync(tl_run_log *log);
@@ -138,7 +139,7 @@ typedef struct tl_run {
   const talus_run_def *def;
   double dt, until, every, at_rest;
   uint32_t fields; /* TL_FRAME_... */
-  bool no_frames;  /* none are written; `frames` lists the output times all the same, as gone */
+  bool no_frames;  /* no frames are written; `frames` still lists the output times, as removed */
   uint64_t end;    /* the last step */
 
   char *path; /* the folder, and room to build names in */
@@ -173,11 +174,11 @@ typedef struct tl_run {
 
 /* ---- run/lock.c ------------------------------------------------------------------------------ */
 
-/* Locks the folder, or fails where another run, of this process too, has it; *is_there: there is
- * none yet. Whoever wants to know what is in a folder locks it first. */
+/* Locks the folder; fails if another run, in any process, has locked it. *is_there: the folder
+ * exists. A caller locks the folder before it looks at what is in it. */
 talus_status tl_run_folder_lock(tl_run *run, bool *is_there);
 void tl_run_folder_unlock(tl_run *run);
-/* Fails where the folder of that name is no longer the one that is locked. */
+/* Fails if the folder of that name is no longer the one that is locked. */
 talus_status tl_run_folder_check(tl_run *run);
 /* The message; holder is a process, or 0. */
 talus_status tl_run_is_in_use(tl_run *run, long holder);
@@ -191,8 +192,8 @@ const char *tl_run_folder(tl_run *run);
 tl_file tl_run_own_file(const tl_run *run);
 
 talus_status tl_run_folder_is_empty(tl_run *run, bool *is_empty);
-/* Refuses a folder that is not empty where neither resume nor force is asked for. Changes nothing.
- * *has_checkpoint: there is something to go on from. */
+/* Refuses a folder that is not empty, unless resume or force is set. Changes nothing.
+ * *has_checkpoint: there is a checkpoint to continue from. */
 talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint);
 /* Makes the folder and those above it. */
 talus_status tl_run_folder_make(tl_run *run);
@@ -205,8 +206,9 @@ void tl_run_folder_compare(tl_run *run, char *text, size_t size);
 
 /* ---- run/own.c ------------------------------------------------------------------------------- */
 
-/* Fails where a file that would be removed is not talus's own, or a folder in there is a link;
- * nothing is changed. Frames and what belongs to them from number `from` on; 0: all files. */
+/* Fails if a file that would be removed is not talus's own, or if a folder among them is a link;
+ * changes nothing. Considers frames and the files that belong to them from number `from` on; 0: all
+ * files. */
 talus_status tl_run_own_prove(tl_run *run, uint64_t from);
 /* Removes what talus wrote, and nothing else; the log stays. */
 talus_status tl_run_own_clear(tl_run *run);
@@ -220,21 +222,22 @@ talus_status tl_run_subfolder(tl_run *run, const char *name, int *fd);
 
 /* ---- run/files.c ----------------------------------------------------------------------------- */
 
-/* The files that the scene names as they are now; `all`: each must be there. */
+/* Hashes the files that the scene names as they are now; `all`: each must exist. */
 talus_status tl_run_files_look(tl_run *run, bool all);
-/* Tells of those that are not what they were when the run began; `stored` is what they were. */
+/* Warns of each file that has changed since the run began; `stored` has the hashes of that time. */
 void tl_run_files_compare(tl_run *run, const uint64_t *stored);
 void tl_run_files_free(tl_run *run);
 
 /* ---- run/frames.c ---------------------------------------------------------------------------- */
 
-/* Whether an event of that interval is at this step. */
+/* Whether an event that recurs with that interval is at this step. */
 bool tl_run_is_due(double every, double dt, uint64_t step);
 /* Makes and opens the folders that are needed. */
 talus_status tl_run_frames_open(tl_run *run);
 void tl_run_frames_close(tl_run *run);
 talus_status tl_run_make_folder(tl_run *run, const char *name, int *fd);
-/* Writes frame number frames.count: the state now. When it returns, it is on the disk. */
+/* Writes the present state as frame number frames.count. The frame is on the disk when it returns.
+ */
 talus_status tl_run_frames_write(tl_run *run, uint32_t fields);
 /* Has the series list that frame. */
 talus_status tl_run_frames_list(tl_run *run);
@@ -247,14 +250,15 @@ talus_status tl_run_frames_go_on(tl_run *run, size_t *gone);
 talus_status tl_run_series_add(tl_run *run, tl_run_list list);
 /* Whether the next entry may not find room. */
 bool tl_run_series_is_full(const tl_run *run, tl_run_list list);
-/* The list of all frames as a file that is yet to be flushed and placed; then it is adopted. */
+/* Writes the list of all frames to a new file, which the caller flushes and places before it is
+ * adopted. */
 talus_status tl_run_series_stage(tl_run *run, tl_run_list list, bool with_room, tl_file *file,
                                  tl_run_series *made);
 talus_status tl_run_series_adopt(tl_run *run, tl_run_list list, const tl_run_series *made);
 /* Both in one, flushed. */
 talus_status tl_run_series_write(tl_run *run, tl_run_list list, bool with_room);
 talus_status tl_run_series_sync(tl_run *run);
-/* Without room, as they are when a run has ended. */
+/* Writes the series without room for more, as a run that has ended leaves it. */
 talus_status tl_run_series_finish(tl_run *run);
 void tl_run_series_close(tl_run *run);
 
@@ -262,6 +266,8 @@ void tl_run_series_close(tl_run *run);
 
 talus_status tl_run_history_open(tl_run *run, uint64_t lines);
 talus_status tl_run_history_add(tl_run *run);
+/* How many steps had which length, where steps differ in it: at an end (steps.c). */
+talus_status tl_run_steps_write(tl_run *run);
 /* After each step. */
 talus_status tl_run_history_note(tl_run *run);
 
@@ -284,7 +290,7 @@ talus_status tl_run_joints_sync(tl_run *run);
 talus_status tl_run_probes_plan(tl_run *run);
 /* keep[i] lines of probe i are kept; 0 starts its file anew. */
 talus_status tl_run_probes_open(tl_run *run, const uint64_t *keep);
-/* Gives a loaded world the scene's probes: old[i] is the world's probe that probe i goes on with,
+/* Gives the scene's probes to a loaded world: old[i] is the world's probe that probe i continues,
  * or SIZE_MAX for one that begins now. */
 talus_status tl_run_probes_adopt(tl_run *run, const size_t *old);
 /* Lines of the probes whose interval ends at this step, or of all that have measured anything. */
@@ -324,7 +330,7 @@ talus_status tl_run_sinks_plan(tl_run *run);
 const char *tl_run_sink_name(const tl_run *run, size_t i, char *text, size_t size);
 /* keep[i] lines of sink i are kept; 0, or NULL, starts its file anew. */
 talus_status tl_run_sinks_open(tl_run *run, const uint64_t *keep);
-/* Lines of those that have left since the last call. */
+/* Writes a line for each body that has left since the last call. */
 talus_status tl_run_sinks_add(tl_run *run);
 talus_status tl_run_sinks_sync(tl_run *run);
 void tl_run_sinks_close(tl_run *run);
@@ -332,7 +338,7 @@ void tl_run_sinks_close(tl_run *run);
 /* ---- run/checkpoint.c ------------------------------------------------------------------------ */
 
 talus_status tl_run_checkpoint_save(tl_run *run);
-/* Loads the world and what belongs to the run, then cuts the folder back to it. */
+/* Loads the world and the data of the run, then cuts the folder back to the checkpoint. */
 talus_status tl_run_checkpoint_resume(tl_run *run);
 
 #endif

@@ -95,7 +95,7 @@ talus_status tl_run_series_write(tl_run *run, tl_run_list list, bool with_room) 
   return tl_run_series_adopt(run, list, &made);
 }
 
-/* Where an entry of so many bytes goes: an end of the file where it does not fit. */
+/* The place for an entry of so many bytes: the end of the file if it does not fit. */
 static size_t find_place(const tl_run_series *series, size_t bytes) {
   const size_t left = SECTOR - series->at % SECTOR;
   return series->at + (bytes <= left ? 0 : left);

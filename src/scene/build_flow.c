@@ -34,7 +34,8 @@ static talus_status add_probe(tl_builder *b, const tl_scene_probe *probe) {
                          .on_body = probe->body != NULL,
                          .record = probe->record,
                          .sizes = probe->sizes.data,
-                         .size_count = probe->sizes.count};
+                         .size_count = probe->sizes.count,
+                         .every = probe->every};
   uint32_t row;
   def.on_joint = probe->joint != NULL;
   if (probe->body)

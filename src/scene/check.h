@@ -58,8 +58,6 @@ void tl_check_from(tl_checker *checker, tl_node_id node, const tl_scene_from *fr
 
 /* Reach, kinds and names of `zones`. */
 void tl_check_zones(tl_checker *checker);
-/* Whether the zone changes velocities or places. */
-bool tl_scene_zone_acts(const tl_scene_zone *zone);
 /* Grids and walls of `averages`; how often they end where that is not said. */
 void tl_check_averages(tl_checker *checker);
 

@@ -69,15 +69,6 @@ static void check_sample(tl_checker *checker, tl_node_id node, const tl_scene_av
                    "%s.sample is event, and there are no events here; expected solve: {kind: "
                    "elastic} with step: {kind: event} or `shell: soft`, or sample: step",
                    path);
-  /* A flight is reconstructed from its end, which such a zone has changed before the averages are
-   * taken. */
-  const tl_scene_zone *zones = checker->scene->zones.data;
-  for (size_t i = 0; i < checker->scene->zones.count && average->sample != 0; ++i)
-    if (tl_scene_zone_acts(&zones[i]))
-      tl_problem_add(checker->problems, tl_check_mark(checker, node, "sample"),
-                     "%s.sample is event, and zones.%zu pushes or reflects, which bends flights; "
-                     "expected sample: step",
-                     path, i);
 }
 
 void tl_check_averages(tl_checker *checker) {

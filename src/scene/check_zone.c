@@ -56,7 +56,7 @@ static void check_period(tl_checker *checker, tl_node_id node, const tl_scene_zo
   }
 }
 
-bool tl_scene_zone_acts(const tl_scene_zone *zone) {
+static bool acts(const tl_scene_zone *zone) {
   return zone->boundary || zone->shell != TALUS_ZONE_OPEN ||
          tl_object_has(&tl_schema_zone, zone, "force");
 }
@@ -74,7 +74,7 @@ static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_zone
         "%s has both a shell, which keeps bodies out, and a boundary, which keeps them in; "
         "expected one of them",
         path);
-  if (tl_scene_zone_acts(zone) && tl_object_has(&tl_schema_scene, checker->scene, "sleep"))
+  if (acts(zone) && tl_object_has(&tl_schema_scene, checker->scene, "sleep"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "name"),
                    "%s pushes or reflects, which does not go with `sleep`; expected no `sleep`",
                    path);

@@ -23,7 +23,11 @@ static const tl_words implicit_methods = {
           {"picard", TALUS_IMPLICIT_PICARD,
            "the forces of one guess make the next, as published: needs small steps or damping"},
           {"euler", TALUS_IMPLICIT_EULER,
-           "explicit: the forces at the begin, as published; gains energy"}),
+           "explicit: the forces at the begin, as published; gains energy"},
+          {"surrogate-picard", TALUS_IMPLICIT_SURROGATE_PICARD,
+           "picard that finds contacts of meshes by surrogate trees: the same bits"},
+          {"multires-picard", TALUS_IMPLICIT_MULTIRES_PICARD,
+           "picard that goes down one level of those trees with each iteration, as published"}),
     NULL};
 
 static const tl_words dampings = {WORDS({"auto", -1, "from the stiffness of contacts"},
@@ -165,7 +169,7 @@ const tl_map tl_schema_step = {
          .fallback = "0.01", .example = "1e-6",
          .help = "iterations end when the force and torque of every body change by less, relative "
                  "to the sum of the sizes of its contact forces"},
-        {KEY(OWNER, damping, NUMBER), ONLY(WHERE("kind", "implicit"), WHERE("method", "picard")),
+        {KEY(OWNER, damping, NUMBER), ONLY(WHERE("kind", "implicit"), WHERE("method", "picard", "surrogate-picard", "multires-picard")),
          .range = {0, 1, true}, .words = &dampings, .fallback = "auto", .example = "0.5",
          .help = "share of the new guess, 1: undamped"},
         {0}}};
@@ -278,12 +282,18 @@ const tl_map tl_schema_broad = {
 
 static const tl_words trees = {
     WORDS({"bvh", TALUS_TREE_BVH, "by a tree of boxes"},
-          {"flat", TALUS_TREE_FLAT, "by testing every triangle, for comparison"}),
-    LATER("surrogate")};
+          {"flat", TALUS_TREE_FLAT, "by testing every triangle, for comparison"},
+          {"surrogate", TALUS_TREE_SURROGATE,
+           "two meshes by trees of surrogate triangles (Noble), others by a tree of boxes"}),
+    NULL};
 
 static const tl_words triangle_methods = {
     WORDS({"comparison", TALUS_TRIANGLE_COMPARISON, "all distances of their features, in lanes"},
-          {"certified", TALUS_TRIANGLE_CERTIFIED, "by proof, and by comparison where it fails"}),
+          {"certified", TALUS_TRIANGLE_CERTIFIED, "by proof, and by comparison where it fails"},
+          {"iterative", TALUS_TRIANGLE_ITERATIVE,
+           "by four Newton steps (Noble), which may miss contacts"},
+          {"hybrid", TALUS_TRIANGLE_HYBRID,
+           "by the same steps where a proof confirms them, else by comparison"}),
     NULL};
 
 static const tl_words fusions = {
@@ -301,12 +311,12 @@ const tl_map tl_schema_narrow = {
                               .fallback = "newton", .example = "chm+opm", .help = "two ellipsoids"},
                              {KEY(OWNER, tree, WORD), .words = &trees, .flags = TL_KEY_OPTIONAL,
                               .example = "flat",
-                              .help = "how the near triangles of a mesh are found; both give the "
+                              .help = "how the near triangles of a mesh are found; all give the "
                                       "same contacts, bit for bit"},
                              {KEY(OWNER, triangle, WORD), .words = &triangle_methods,
                               .flags = TL_KEY_OPTIONAL, .example = "certified",
-                              .help = "how near two triangles are; both give the same contacts, "
-                                      "bit for bit"},
+                              .help = "how near two triangles are; all but `iterative` give the "
+                                      "same contacts, bit for bit"},
                              {KEY(OWNER, fusion, WORD), .words = &fusions, .flags = TL_KEY_OPTIONAL,
                               .example = "thesis", .help = "what a contact of two meshes is"},
                              {0}}};

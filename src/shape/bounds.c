@@ -83,11 +83,11 @@ static talus_real inner_radius(const tl_model *model, uint32_t slot) {
 
 static talus_real margin_of(const work *job, uint32_t slot) {
   const tl_model *model = job->model;
-  /* Springs need the pairs that overlap now or are within the reach of the law; a margin may add to
-   * that, but not reduce it. */
+  /* Springs need the pairs that overlap now or are within the reach of the law, and points that soon
+   * will; a margin may add to that, but not reduce it. */
   if (model->solve.kind == TALUS_SOLVE_PENALTY) {
     const double reach = model->solve.law == TALUS_NOBLE ? model->solve.reach : 0;
-    return TL_R(0.5 * fmax(model->margin, reach));
+    return TL_R(0.5 * fmax(model->margin, reach)) + tl_model_band(model, slot);
   }
   if (model->solve.kind == TALUS_SOLVE_ELASTIC) /* only pairs that overlap now */
     return 0;

@@ -5,6 +5,7 @@
 
 #include "base/trig.h"
 #include "kernels/patch.h"
+#include "shape/shape.h"
 
 /* A side of a triangle, by its vertices. */
 typedef struct side {
@@ -49,7 +50,7 @@ static void drop(void *list, size_t bytes) {
 }
 
 size_t tl_facets_bytes(const tl_facets *f) {
-  size_t bytes = f->tree.capacity * sizeof *f->tree.node;
+  size_t bytes = f->tree.capacity * sizeof *f->tree.node + tl_surrogate_bytes(&f->surrogate);
 #define ADD(list, rows) bytes += (rows) * sizeof *f->list;
   LISTS(ADD)
 #undef ADD
@@ -61,6 +62,7 @@ void tl_facets_release(tl_shape *shape) {
   if (!f)
     return;
   tl_tree_release(&f->tree);
+  tl_surrogate_release(&f->surrogate);
 #define DROP(list, rows) drop(f->list, (rows) * sizeof *f->list);
   LISTS(DROP)
 #undef DROP
@@ -436,4 +438,11 @@ talus_status tl_facets_make(tl_shape *shape) {
   else
     tl_facets_release(shape);
   return status;
+}
+
+talus_status tl_shape_need_surrogate(tl_shape *shape) {
+  tl_facets *f = shape->facets;
+  if (!f || f->surrogate.nodes > 0)
+    return TALUS_OK;
+  return tl_surrogate_build(f->points, f->triangle, f->triangles, TL_FIT_QUICK, &f->surrogate);
 }

@@ -12,6 +12,7 @@
 #define TL_SHAPE_FACETS_H
 
 #include "crowd/model.h"
+#include "shape/surrogate.h"
 #include "shape/tree.h"
 
 /* Relative to the extent: vertices this near to the plane of a facet belong to it (a file in float
@@ -26,7 +27,8 @@ typedef enum tl_corner_kind {
 
 typedef struct tl_facets {
   tl_tree tree;
-  const double *points; /* of the shape, as the triangles */
+  tl_surrogate surrogate; /* without nodes until somebody needs it (tl_shape_need_surrogate) */
+  const double *points;   /* of the shape, as the triangles */
   const uint32_t *triangle;
   uint32_t vertices, triangles, edges, facets;
   double extent;   /* of the box about it, the longest side */

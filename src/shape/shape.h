@@ -50,6 +50,10 @@ void tl_shape_release_lists(tl_shape *shape);
  * loading them. */
 talus_status tl_shape_derive(tl_shape *shape);
 
+/* Makes the tree of surrogates (shape/surrogate.h) of a mesh or a revolved wall that has none yet;
+ * other shapes stay as they are. */
+talus_status tl_shape_need_surrogate(tl_shape *shape);
+
 /* A copy to the last bit. */
 talus_status tl_shape_copy(tl_shape *to, const tl_shape *from);
 

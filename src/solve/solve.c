@@ -17,3 +17,11 @@ talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *t
   return tl_fail(TALUS_ERROR_UNSUPPORTED,
                  "penalty does not work with this stepper; use step: fixed");
 }
+
+talus_status tl_solve_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
+                                const struct tl_solve_plan **plan) {
+  *plan = NULL;
+  if (crowd->model->solve.kind != TALUS_SOLVE_CCP || crowd->joints || contacts->count == 0)
+    return TALUS_OK;
+  return tl_ccp_make_plan(crowd, contacts, plan);
+}

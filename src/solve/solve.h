@@ -73,6 +73,16 @@ static inline tl_twist tl_shift_of(tl_twists twists, size_t member) {
 talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
                       tl_solve_report *report);
 
+/* What a solver finds of contacts and places alone: the order of bodies, islands, colours, packs. In
+ * the arena; for crowd->plan of solves that have the same contacts between the same bodies, asleep
+ * or awake, wherever these have moved to. NULL where each solve does it by itself: with joints,
+ * which may break. */
+struct tl_solve_plan;
+talus_status tl_solve_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
+                                const struct tl_solve_plan **plan);
+talus_status tl_ccp_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
+                              const struct tl_solve_plan **plan);
+
 /* Velocities at t1 for every free member of the crowd, from those at t0, loads, gravity and
  * contacts, by cone complementarity (docs/theory/ccp.md). Reads contacts' impulses as the start and
  * leaves the solution in them. Moves no body: the stepper checks the result first. Rows of

@@ -81,6 +81,18 @@ static talus_status attempt(const tl_backend *backend, const tl_crowd *crowd,
   return tl_step_check_paths(backend, crowd, &rule, found);
 }
 
+talus_status tl_step_alone(const tl_backend *backend, const tl_crowd *crowd,
+                           tl_step_report *report) {
+  uint8_t *flies;
+  *report = (tl_step_report){.culprit = TL_NONE, .partner = TL_NONE};
+  tl_contacts_clear(crowd->contacts_after);
+  TL_TRY(tl_step_advance(backend, crowd, report));
+  TL_TAKE(crowd->arena, crowd->model->bodies, &flies);
+  tl_step_find_flying(crowd, flies);
+  fly(crowd, flies);
+  return TALUS_OK;
+}
+
 /* A pair that did not touch meets when it was seen to, whatever the length of the step. What one
  * that touches does depends on the length. */
 static double shorter(const tl_paths_report *found, double h) {

@@ -66,24 +66,6 @@ static uint32_t row_of(const tl_gathered *g, uint32_t slot) {
   return lo < g->slots.count && g->slots.data[lo] == slot ? (uint32_t)lo : TL_NONE;
 }
 
-/* Contact i of the source becomes the last one of the crowd. */
-static talus_status add_contact(tl_gathered *g, const tl_contacts *from, size_t i) {
-  tl_contacts *to = &g->contacts_before;
-  for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
-    const tl_record *record = &tl_contact_records[r];
-    const tl_any_array all = tl_contacts_array(from, record);
-    tl_any_array array = tl_contacts_array(to, record);
-    if (r > 0 && (all.count == 0 || all.count != from->count))
-      continue;
-    TL_TRY(tl_array_grow(&array.data, &array.capacity, array.count + 1, record->bytes));
-    memcpy((unsigned char *)array.data + array.count * record->bytes,
-           (const unsigned char *)all.data + i * record->bytes, record->bytes);
-    array.count++;
-    tl_contacts_set_array(to, record, array);
-  }
-  return TALUS_OK;
-}
-
 /* Contacts are in the order of body a, so those of each row lie together. */
 static talus_status gather_contacts(tl_gathered *g, const tl_contacts *from) {
   tl_contacts *to = &g->contacts_before;
@@ -97,7 +79,7 @@ static talus_status gather_contacts(tl_gathered *g, const tl_contacts *from) {
       const uint32_t b = row_of(g, from->data[i].b);
       if (b == TL_NONE)
         continue;
-      TL_TRY(add_contact(g, from, i));
+      TL_TRY(tl_contacts_append(to, from, i));
       to->data[to->count - 1].a = row;
       to->data[to->count - 1].b = b;
     }

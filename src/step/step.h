@@ -30,6 +30,15 @@ typedef struct tl_step_report {
   uint32_t culprit; /* slot of the body that made the step fail, or TL_NONE */
 } tl_step_report;
 
+/* Classes of lengths of steps: the longest, half of it, a quarter, ... */
+#define TL_LENGTHS 32
+static inline int tl_step_length_class(double dt, double longest) {
+  int i = 0;
+  for (double h = longest; i < TL_LENGTHS - 1 && dt < 0.75 * h; h *= 0.5)
+    i++;
+  return i;
+}
+
 /* One fixed step over the crowd, from crowd->in to crowd->out, and from the contacts of the last
  * step to those of this one: what is before is only read. (The two states may have the same arrays;
  * then who sleeps may change even if the step fails.) On failure *after are the contacts of the
@@ -42,6 +51,10 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
  * as no two bodies meet that did not touch at its begin, and none overlap. Sets crowd->t1 and
  * crowd->dt to where it came. */
 talus_status tl_step_adaptive(const tl_backend *backend, tl_crowd *crowd, tl_step_report *report);
+
+/* The same of bodies that cannot meet anybody: the interval is not shortened. */
+talus_status tl_step_alone(const tl_backend *backend, const tl_crowd *crowd,
+                           tl_step_report *report);
 
 /* A place within the domain, on the axes that are periodic. */
 talus_dvec3 tl_step_wrap(const talus_domain_def *domain, talus_dvec3 x);

@@ -15,6 +15,7 @@ typedef struct substeps {
   const tl_crowd *crowd; /* of the whole step */
   tl_contacts *contacts;
   int count;
+  const struct tl_solve_plan *plan; /* of the first substep, for all */
   tl_ride ride;
   talus_vec3 *impulses; /* by contact, over the substeps so far: of the solver, */
   talus_vec3 *torques;  /* of rolling; NULL: no such law */
@@ -173,6 +174,7 @@ static tl_crowd part_of(const substeps *s, int k) {
     part.in = all->out;
   if (s->loads)
     part.joints = &s->joints;
+  part.plan = s->plan;
   return part;
 }
 
@@ -201,6 +203,7 @@ talus_status tl_substeps_run(const tl_backend *backend, const tl_crowd *crowd,
                 .count = crowd->model->substeps};
   TL_TRY(begin_contacts(&s));
   TL_TRY(begin_joints(&s));
+  TL_TRY(tl_solve_make_plan(crowd, s.contacts, &s.plan));
   for (int k = 0; k < s.count; ++k) {
     TL_TRY(run_one(&s, k, report));
     TL_GO_ON(crowd->cancel);

@@ -14,8 +14,6 @@ talus_status talus_world_add_average(talus_world *world, const talus_average_def
         TALUS_ERROR_INVALID,
         "an average goes by flights, which hard spheres have by events and with the soft "
         "shell (solve: elastic) alone");
-  if (def->by_flights && tl_world_has_acting_zones(world))
-    return tl_fail(TALUS_ERROR_INVALID, TL_ZONES_AND_FLIGHTS);
   if (def->record & TALUS_AVERAGE_WALL) {
     uint32_t slot;
     TL_TRY(tl_world_slot(world, def->wall, &slot));

@@ -39,7 +39,7 @@ talus_status tl_world_slot(const talus_world *world, talus_body body, uint32_t *
   return TALUS_OK;
 }
 
-/* Lazy rows that this world cannot do without; asked for again where memory was missing. */
+/* Allocates the lazy rows that this world needs; called again if memory was missing. */
 static talus_status reserve_lazy(talus_world *world) {
   TL_TRY(tl_world_reserve_push(world));
   TL_TRY(tl_world_reserve_pace(world));
@@ -263,7 +263,7 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   if (def->name)
     snprintf(what, sizeof what, "body '%.100s'", def->name);
   else
-    snprintf(what, sizeof what, "a new body"); /* one that is refused never gets its number */
+    snprintf(what, sizeof what, "a new body"); /* a refused body does not use up a uid */
   TL_TRY(tl_world_not_mapped(world, "add a body"));
   TL_TRY(check_numbers(def, what));
   TL_TRY(check_references(world, def, what));

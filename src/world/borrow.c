@@ -1,6 +1,6 @@
-/* Bodies and joints of one world for another: what `from:` of a scene does with the end of an
- * earlier run. The tables of the old world are read where they are; the new one is changed by
- * public calls, but for its shapes. */
+/* Copies bodies and joints of one world to another: `from:` of a scene takes them from the end of
+ * an earlier run. Tables of the old world are read in place; the new world is changed by public
+ * calls, except for its shapes. */
 #include <stdio.h>
 
 #include "joint/guard.h"
@@ -33,6 +33,9 @@ static talus_status borrow_shapes(borrower *b) {
     TL_TRY(tl_shape_copy(&copy, &model->shapes.data[i]));
     b->shapes.data[i].index = (uint32_t)b->world->model.shapes.count;
     b->world->model.shapes.data[b->world->model.shapes.count++] = copy;
+    if (b->world->model.narrow.tree == TALUS_TREE_SURROGATE)
+      TL_TRY(
+          tl_shape_need_surrogate(&b->world->model.shapes.data[b->world->model.shapes.count - 1]));
   }
   tl_changed(b->world, TL_CHANGED_TABLES, TL_EVERYBODY);
   return TALUS_OK;
@@ -98,7 +101,8 @@ static bool is_wanted(const borrower *b, uint32_t slot) {
   return wanted;
 }
 
-/* All that is other with the body; the last change counts. Its motion, where it gets one. */
+/* Applies all changes of the selection to the body; the last change wins. Returns its motion, if it
+ * gets one. */
 static const talus_motion *change_body(const borrower *b, uint32_t slot, talus_body_def *def,
                                        bool *is_changed) {
   const talus_motion *motion = NULL;
@@ -152,8 +156,8 @@ static talus_status describe_body(borrower *b, uint32_t slot, const talus_body_i
   return talus_world_group(b->world, b->old->groups.data[property->group[slot] - 1], &def->group);
 }
 
-/* Once more and exactly: the way through the shape's frame and back may round, and so may making a
- * rotation of length 1 once more. */
+/* Copies position and rotation once more, exactly: converting to the shape's frame and back may
+ * round, and so may normalising. */
 static talus_status place_exactly(borrower *b, talus_body body, const talus_body_info *info) {
   const uint32_t slot = (uint32_t)b->world->model.bodies - 1;
   TL_TRY(talus_body_set_pose(b->world, body, info->position, info->rotation));
@@ -207,14 +211,14 @@ static talus_status borrow_bodies(borrower *b) {
 
 /* ---- joints ---------------------------------------------------------------------------------- */
 
-/* TL_NONE for the ground; false where the body was not taken. */
+/* TL_NONE for the ground; false if the body was not taken. */
 static bool find_end(const borrower *b, uint32_t old, uint32_t *slot) {
   *slot = old == TL_NONE ? TL_NONE : b->taken.slots.data[old];
   return old == TL_NONE || *slot != TL_NONE;
 }
 
-/* As it is: turns, impulses, broken or not. Impulses are of steps of one length for all joints of a
- * world. */
+/* Copies the joint with its state: turns, impulses, broken or not. Impulses of all joints of a
+ * world belong to steps of one length. */
 static talus_status borrow_joint(borrower *b, size_t row) {
   const tl_joint *old = &b->old->joints.all.data[row];
   tl_joints *joints = &b->world->joints;

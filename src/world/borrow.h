@@ -10,8 +10,8 @@ typedef struct tl_taken {
   bool is_changed;          /* somebody is other than before */
 } tl_taken;
 
-/* Contacts among those that were taken, with their impulses and springs; who sleeps sleeps on; and
- * where all is as it was, the forces of springs. */
+/* Takes over the contacts between taken bodies, with impulses and springs, and who sleeps; and the
+ * forces of springs if nothing else changed. */
 talus_status tl_world_borrow_contacts(talus_world *world, const talus_world *old,
                                       const tl_taken *taken);
 

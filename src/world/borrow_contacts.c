@@ -1,5 +1,5 @@
-/* What a world knows of touching beside where bodies are: impulses to begin with, springs, sleep.
- */
+/* Takes over what a world stores about contacts besides poses: impulses for the warm start,
+ * springs, sleep. */
 #include "crowd/asleep.h"
 #include "world/borrow.h"
 
@@ -64,7 +64,7 @@ static bool is_kept(const ledger *l, const tl_contact *contact) {
   return slots[contact->a] != TL_NONE && slots[contact->b] != TL_NONE;
 }
 
-/* Slots keep their order, and those that are new come behind all others: so do keys. */
+/* Slots keep their order, and new bodies come after all others; so keys stay sorted. */
 static talus_status copy_contacts(ledger *l) {
   const tl_contacts *from = &l->old->contacts;
   tl_contacts *to = &l->world->contacts;
@@ -102,7 +102,7 @@ static void copy_sleep(const ledger *l) {
   }
 }
 
-/* Those that touched a body which was left behind have lost their hold. */
+/* Wakes bodies that touched a body which was not taken. */
 static void wake_bereft(const ledger *l) {
   const tl_contacts *from = &l->old->contacts;
   const uint32_t *slots = l->taken->slots.data;
@@ -115,7 +115,8 @@ static void wake_bereft(const ledger *l) {
   }
 }
 
-/* Forces with which the next step of springs begins. They count as long as nothing is changed. */
+/* Takes over the forces with which the next step of springs begins. They are valid until something
+ * changes. */
 static void copy_pushes(const ledger *l) {
   const tl_state *from = &l->old->state;
   tl_state *to = &l->world->state;

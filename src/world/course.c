@@ -1,7 +1,7 @@
-/* Loads that change with time: forces and torques of bodies, targets of motors, presses.
+/* Loads that change with time: forces and torques on bodies, targets of motors, presses.
  *
- * A course is a table; before each step its value goes to where a constant load would stand, so
- * that no solver knows of it. */
+ * A course is a table. Before each step its present value is stored as if it were a constant load,
+ * so that solvers need not know of courses. */
 #include "joint/guard.h"
 #include "world/world.h"
 
@@ -81,7 +81,7 @@ static void drop(talus_world *world, size_t row) {
       world->courses.data[i].first -= n;
 }
 
-/* Replaces the one of the same kind; everything that can fail comes first. */
+/* Replaces the course of the same kind. Everything that can fail comes first. */
 static talus_status add(talus_world *world, tl_course course, const double *rows, size_t count) {
   const size_t n = count * tl_course_columns(course.kind),
                old = find(world, course.uid, course.kind);
@@ -206,8 +206,8 @@ static talus_status check_press(const talus_world *world, const talus_press_def 
   return TALUS_OK;
 }
 
-/* By a slider whose motor is as strong as the press: the force is that of the motor unless the
- * plate is under way, and the solver finds which in the step itself. */
+/* A press is a slider with a motor as strong as the press: the force is the motor's unless the
+ * plate moves freely, and the solver decides that within the step. */
 static talus_status press_by_joint(talus_world *world, talus_body body, const talus_press_def *def,
                                    uint32_t slot) {
   const tl_model *model = &world->model;
@@ -253,8 +253,8 @@ talus_status talus_body_press(talus_world *world, talus_body body, const talus_p
                                                         : press_by_joint(world, body, def, slot);
 }
 
-/* N along the axis. Springs push with what they had at the end of the last step; with them the
- * plate may not come to be faster than it should. */
+/* N along the axis. Springs push back with their force at the end of the last step; the press may
+ * not accelerate the plate beyond its speed. */
 static double press_now(const talus_world *world, const tl_course *course, uint32_t slot,
                         double wanted) {
   const tl_state *state = &world->state;
@@ -324,7 +324,7 @@ static talus_status follow_joint(talus_world *world, const tl_course *course, si
   return TALUS_OK;
 }
 
-/* Whether it is of a speed, which the step ends with. */
+/* Whether the course sets a speed, which is reached at the end of the step. */
 static bool is_speed(const talus_world *world, const tl_course *course, size_t row) {
   return course->kind == TL_COURSE_MOTOR && world->joints.all.data[row].motor != TALUS_MOTOR_FORCE;
 }
@@ -343,7 +343,7 @@ talus_status tl_world_follow_courses(talus_world *world) {
     }
     double value[3];
     const double begin = tl_clock_at(course->clock, dt, world->time);
-    /* How long an adaptive step is shows later: it takes what is at its begin. */
+    /* The length of an adaptive step is not known yet, so the value at its begin is used. */
     const double share = tl_step_is_free(&world->model)             ? 0
                          : on_joint && is_speed(world, course, row) ? 1
                                                                     : 0.5;

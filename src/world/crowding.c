@@ -1,6 +1,5 @@
-/* Bodies that all lie at one place: n of them have n^2/2 contacts, which no solver gets apart, and
- * for which there is neither time nor memory. They are refused by name before anything looks for
- * pairs. */
+/* Bodies that all lie at one place: n of them have n^2/2 contacts, which takes too much time and
+ * memory, and no solver can part them. They are refused by name before pairs are searched. */
 #include "base/hash.h"
 #include "base/sort.h"
 #include "world/world.h"
@@ -22,7 +21,7 @@ static double half_width(const talus_world *world, size_t slot) {
                   world->model.property.scale[slot]);
 }
 
-/* Those that meet nobody of their kind have keys of their own. */
+/* Bodies that collide with nobody get keys of their own. */
 static void find_keys(void *context, size_t begin, size_t end) {
   const crowd_job *job = context;
   const tl_model *model = &job->world->model;

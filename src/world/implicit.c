@@ -10,7 +10,7 @@ talus_status tl_implicit_check(const talus_world_def *def) {
         TALUS_ERROR_INVALID,
         "step: implicit is for springs (solve: penalty); ccp and impulse are implicit in "
         "their impulses already: stay with step: fixed");
-  if ((unsigned)implicit->method > TALUS_IMPLICIT_EULER)
+  if ((unsigned)implicit->method > TALUS_IMPLICIT_MULTIRES_PICARD)
     return tl_fail(TALUS_ERROR_INVALID, "implicit.method is %d; expected a TALUS_IMPLICIT_...",
                    (int)implicit->method);
   if (implicit->iterations < 1)

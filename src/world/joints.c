@@ -30,7 +30,8 @@ static talus_status slot_of(const talus_world *world, talus_body body, const cha
   return status == TALUS_OK ? status : tl_fail_in(status, "%s", what);
 }
 
-/* Its velocity is that of the surface, which a joint would take for that of the body. */
+/* The body's velocity is that of its surface, which a joint would mistake for the velocity of the
+ * body. */
 static talus_status check_surface(const talus_world *world, uint32_t slot, const char *what) {
   const uint32_t row = slot == TL_NONE ? TL_NONE : world->model.property.motion[slot];
   const tl_motion *m = row == TL_NONE ? NULL : &world->model.motions.data[row];
@@ -41,7 +42,7 @@ static talus_status check_surface(const talus_world *world, uint32_t slot, const
   return TALUS_OK;
 }
 
-/* What a joint holds has to find its rest anew. */
+/* Wakes the bodies of the joint, which have to find their rest anew. */
 static void tell_changed(talus_world *world, const tl_joint *joint) {
   if (joint->a != TL_NONE)
     tl_changed(world, TL_CHANGED_FORCES, joint->a);

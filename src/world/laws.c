@@ -65,7 +65,7 @@ static tl_pair_law law_of(const talus_material_law *law) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* 0, "as the step allows", gives way to a number. */
+/* 0 means "as the step allows"; a number replaces it. */
 static talus_real softer_of(talus_real a, talus_real b) {
   return !(a > 0) ? b : !(b > 0) ? a : tl_min(a, b);
 }

@@ -37,16 +37,6 @@ talus_status tl_world_reserve_pace(talus_world *world) {
   return TALUS_OK;
 }
 
-talus_status tl_world_find_begins(talus_world *world, talus_dvec3 **position) {
-  const size_t n = world->model.bodies;
-  if (world->local.bodies.count != n || world->flow.probes.count + world->flow.averages.count == 0)
-    return TALUS_OK;
-  TL_TAKE(&world->arena, n, position);
-  for (size_t i = 0; i < n; ++i)
-    (*position)[i] = world->local.bodies.data[i].final.position;
-  return TALUS_OK;
-}
-
 void tl_world_note_local(talus_world *world) {
   tl_adaptive *a = &world->adaptive;
   const double least = world->local.counts.least;

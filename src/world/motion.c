@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* A longer chain is one that leads back into itself. */
+/* A longer chain must contain a cycle. */
 #define MOST_TERMS 64
 
 #define WRONG(...) return tl_fail(TALUS_ERROR_INVALID, __VA_ARGS__)
@@ -65,8 +65,8 @@ static bool turns(const talus_motion *m) {
          m->table_kind == TALUS_TABLE_ABOUT || m->table_kind == TALUS_TABLE_POSES;
 }
 
-/* Solvers know walls by velocity and spin alone. Where those led into the surface, or out of it,
- * the wall would seem to come or go without doing so, and bodies would sink into it. */
+/* Solvers know walls by velocity and spin alone. A surface velocity along the normal would make a
+ * wall seem to approach or recede while it stays, and bodies would sink into it. */
 talus_status tl_world_check_surface(const talus_motion *motion, const tl_shape *shape,
                                     talus_quat rotation, const char *what) {
   bool follows = false;
@@ -130,8 +130,8 @@ talus_status tl_world_reserve_motion(talus_world *world, const talus_motion *mot
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Quaternions of unit length, each on the side of the one before it: q and -q are one rotation, and
- * what is interpolated between them must be the shorter way. */
+/* Normalises the quaternions and chooses the sign of each nearest to the one before it: q and -q
+ * are one rotation, and interpolation must take the shorter way. */
 static void copy_table(tl_model *model, const talus_motion *m, tl_motion_term *term) {
   const size_t columns = tl_motion_columns(m->table_kind), n = m->rows * columns;
   double *to = model->motion_values.data + model->motion_values.count;

@@ -57,7 +57,7 @@ static bool fits(const heading *head, const tl_span *cells, size_t n) {
   return true;
 }
 
-/* NULL after a mistake: without it nothing can be said of the rows. */
+/* NULL after a mistake in the heading: rows cannot be read without it. */
 static const heading *read_heading(tl_input *in, const tables *of) {
   tl_span cells[9];
   size_t n = 0;
@@ -83,7 +83,7 @@ static void refuse_count(tl_input *in, const char *place, size_t columns) {
   tl_input_wrong(in, place, "the row has %zu numbers; the heading names %zu columns", n, columns);
 }
 
-/* False after mistakes: all of them, a cell each. */
+/* Reports every wrong cell; false if there is one. */
 static bool read_row(tl_input *in, const heading *head, double row[8]) {
   const size_t columns = tl_motion_columns((uint32_t)head->kind), before = in->mistakes;
   bool last = false;

@@ -59,10 +59,9 @@ static bool has_contact(const tl_contacts *contacts, uint32_t a, uint32_t b) {
   return lo < contacts->count && contacts->data[lo].a == a && contacts->data[lo].b == b;
 }
 
-/* A body within a solid of triangles meets none of them: it has no contacts, and is found by its
- * centre. Two meshes may be too deep within each other for contacts, and are found by triangles
- * that go through each other; how deep nobody knows then, and it is told as the smaller one's
- * radius. */
+/* A body wholly inside a mesh has no contacts with it and is found by its centre. Two meshes may be
+ * too deep in each other for contacts and are found by intersecting triangles; their depth is then
+ * unknown and is reported as the smaller one's radius. */
 static void find_buried(const talus_world *world, const tl_pairs *pairs,
                         const tl_contacts *contacts, tl_overlap *overlap) {
   const tl_model *model = &world->model;
@@ -103,7 +102,7 @@ static talus_status find_contacts(talus_world *world, tl_contacts *contacts, tl_
   TL_TAKE(crowd.arena, model->bodies, &margins);
   TL_TAKE(crowd.arena, crowd.count, &boxes);
   TL_TRY(world->backend->find_bounds(&crowd, boxes, margins));
-  /* What is not finite here is for the first step to complain about. */
+  /* The first step reports values that are not finite. */
   for (size_t i = 0; i < model->bodies; ++i)
     if (tl_body_shape(model, i)->bounded &&
         (!tl_is_finite(margins[i]) || !tl_box_is_finite(boxes[i])))

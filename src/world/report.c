@@ -112,6 +112,8 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
       .inner = world->last.solve.inner,
       .force_change = world->last.solve.force_change,
       .step_loss = world->step_loss,
+      .comparisons = world->comparisons,
+      .fallbacks = world->fallbacks,
       .h_omega = tl_model_is_implicit(&world->model) ? world->model.dt * world->penalty.omega : 0,
       .dt_least = world->adaptive.least,
       .swept = world->adaptive.swept,

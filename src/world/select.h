@@ -6,11 +6,11 @@
 
 #include "world/world.h"
 
-/* TALUS_ERROR_INVALID where a name, group or material is that of nobody, with the one that may be
- * meant, or where the region makes no sense. */
+/* TALUS_ERROR_INVALID if a name, group or material does not exist (the message suggests a similar
+ * one), or if the region is invalid. */
 talus_status tl_selection_check(const talus_world *world, const talus_selection *selection);
 
-/* Who calls has asked for the rows of bodies. */
+/* The caller has asked for the rows of bodies. */
 bool tl_selection_has(const talus_world *world, const talus_selection *selection, uint32_t slot);
 
 #endif

@@ -63,7 +63,7 @@ talus_status talus_points_read(const char *path, double scale, talus_points *poi
   tl_coordinates found = {0};
   *points = (talus_points){0};
   talus_status status = tl_mesh_read_points(path, scale, &found);
-  void *exact = NULL; /* as long as its count says, so that it can be freed by it */
+  void *exact = NULL; /* as long as its count says, because it is freed by its count */
   const size_t bytes = found.count * sizeof(double);
   if (status == TALUS_OK)
     status = tl_resize(&exact, 0, bytes);

@@ -1,6 +1,6 @@
-/* Bodies that are where they cannot have got by touching: told of once each, whatever the solver. A
- * step too long, springs too soft or an iteration that was cut short lets them through, and without
- * a word a run would go on with fewer bodies than it began with. */
+/* Reports bodies that are where no contact would let them be, once each, under every solver. Steps
+ * that are too long, springs that are too soft and iterations that ended early let bodies through
+ * walls; without this report a run would lose them in silence. */
 #include "world/world.h"
 
 #include <stdio.h>
@@ -42,8 +42,8 @@ static void look_at(talus_world *world, const tl_contact *c, const tl_passage *p
     tell(world, c, how, who);
 }
 
-/* With local time contacts are those of the last steps of their bodies, which are shorter, and
- * nothing passes through anything within a step. */
+/* With local time each contact belongs to the last step of its bodies, which is shorter; nothing
+ * passes through anything within a step. */
 talus_status tl_world_watch(talus_world *world) {
   const bool is_local = world->model.step == TALUS_STEP_LOCAL;
   const tl_passage passage = {.position = world->state.position,

@@ -1,6 +1,5 @@
-/* How deep will springs let the bodies of a world sink? For bodies that a scene does not describe
- * but reads, from tables and other runs; the estimate is that of scene/warn_soft.c, body by body.
- */
+/* Estimates how deep springs let the bodies of a world sink. It serves bodies that come from tables
+ * and other runs; scene/warn_soft.c makes the same estimate for bodies that the scene describes. */
 #include "scene/warn.h"
 #include "shape/shape.h"
 #include "world/world.h"
@@ -98,7 +97,7 @@ static void note_body(const talus_world *world, search *s, size_t i) {
     found->uid = model->property.uid[i];
 }
 
-/* A stiffness that is given is meant. */
+/* A given stiffness is intended. */
 static bool takes_auto(const tl_model *model, size_t slot) {
   const tl_material *of = &model->materials.data[model->property.material[slot]];
   return !tl_body_is_static(model, slot) && !(of->law.stiffness > 0);

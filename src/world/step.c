@@ -23,7 +23,7 @@ size_t talus_world_body_count(const talus_world *world) {
 
 /* The culprit's contacts, deepest first, at most three, into text. */
 static void list_contacts(const talus_world *world, uint32_t slot, char *text, size_t size) {
-  /* Of the step that failed, if it came so far. Where neither are to be had it says so. */
+  /* Contacts of the failed step, if it got that far. The message says so if there are none. */
   const bool is_new = world->next.count > 0;
   if (!is_new && tl_need(&world->where, TL_THE_CONTACTS, TL_READ) != TALUS_OK) {
     snprintf(text, size, "; its contacts are lost");
@@ -52,7 +52,7 @@ static void list_contacts(const talus_world *world, uint32_t slot, char *text, s
     snprintf(text, size, "; it touched nothing");
 }
 
-/* Puts who, when and what it touched around the stage's message. */
+/* Adds the body, the time and what it touched to the stage's message. */
 static talus_status explain(const talus_world *world, talus_status status) {
   const uint32_t slot = world->last.culprit;
   if (slot == TL_NONE)
@@ -104,7 +104,7 @@ static talus_status remove_leavers(talus_world *world) {
   TL_TAKE(&world->arena, model->bodies, &room); /* so that tl_world_compact has it, too */
   tl_arena_release(&world->arena, mark);
   memset(remove, 0, model->bodies);
-  if (world->records_left) /* what sinks take they count: nothing may fail behind */
+  if (world->records_left) /* sinks count what they take, and nothing after this may fail */
     TL_TRY(tl_world_reserve_left(world, count_leavers(world, domain)));
   size_t leaving = tl_flow_sink(&world->flow, model, &world->state, remove);
   if (domain)
@@ -139,8 +139,8 @@ static talus_status add_fresh(talus_world *world) {
     world->flow_energy += tl_world_energy_of(world, world->model.bodies - 1);
     world->unfinished.added++;
   }
-  /* New bodies touch nothing yet; but a law with a reach is felt before that, from the first kick
-   * on, and forces must be found anew. */
+  /* New bodies touch nothing yet, but a law with a reach acts at a distance, from the first kick
+   * on: forces are computed anew. */
   if (world->fresh.count == 0 || !(tl_penalty_reach(&world->model) > 0))
     world->penalty.is_pushed = world->unfinished.was_pushed;
   world->is_rearranged = is_rearranged; /* new ones lie in nobody's way */
@@ -191,7 +191,15 @@ static void note_convergence(talus_world *world, double time) {
   world->energy_corrections += (uint64_t)solve->corrected;
   if (solve->unconverged == 0)
     return;
-  if (world->unconverged++ == 0 || (world->strict & TALUS_STRICT_UNCONVERGED))
+  const bool is_first = world->unconverged++ == 0 || (world->strict & TALUS_STRICT_UNCONVERGED);
+  if (is_first && world->model.step == TALUS_STEP_IMPLICIT)
+    tl_world_offend(world, TALUS_STRICT_UNCONVERGED,
+                    "step: the implicit step to t = %g s did not converge within %d iterations at "
+                    "%s and was taken in %d parts; a shorter step, a larger step.tolerance or more "
+                    "step.iterations would do (told once; the summary counts such steps)",
+                    time, world->model.implicit.iterations, tl_world_describe(world, solve->worst),
+                    solve->unconverged + 1);
+  else if (is_first)
     tl_world_offend(world, TALUS_STRICT_UNCONVERGED,
                     "solve: not converged at t = %g s: %d sweeps left an RMS residual of %.3g m/s "
                     "around %s; a smaller step or more solve.iterations would help (told once; the "
@@ -206,7 +214,7 @@ static void note_convergence(talus_world *world, double time) {
   }
 }
 
-/* Whether something looks at the contacts of every step, or bodies may come and go. */
+/* Whether somebody reads the contacts of every step, or bodies are added or removed. */
 static bool needs_contacts(const talus_world *world) {
   const talus_domain_def *domain = &world->model.domain;
   return world->flow.probes.count > 0 || world->flow.averages.count > 0 ||
@@ -227,22 +235,23 @@ static talus_status need_to_settle(const talus_world *world) {
 /* Averages, which alone can lack memory, before they change; probes, tables, joints. */
 static talus_status settle(talus_world *world) {
   const tl_model *model = &world->model;
-  const bool is_local = model->step == TALUS_STEP_LOCAL;
-  tl_state begin = world->state;
-  if (is_local)
-    TL_TRY(tl_world_find_begins(world, &begin.position));
+  const tl_local *local = &world->local;
+  const bool is_local = model->step == TALUS_STEP_LOCAL && local->wants_given;
+  const tl_contacts *contacts = is_local ? &local->given : &world->contacts;
   tl_crowd crowd = {.model = model,
                     .count = model->bodies,
                     .t0 = world->unfinished.t0,
                     .t1 = world->time,
                     .dt = world->unfinished.dt,
-                    .in = is_local ? &begin : &world->state,
+                    .in = &world->state,
                     .out = &world->state,
+                    .centres = is_local ? local->given_centres.data : NULL,
+                    .pulls = is_local ? local->pulls.data : NULL,
                     .arena = &world->arena,
                     .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,
                     .joints = world->joints.all.count > 0 ? &world->joints : NULL};
-  TL_TRY(tl_flow_average(&world->flow, &crowd, &world->contacts));
-  tl_flow_probe(&world->flow, &crowd, &world->contacts);
+  TL_TRY(tl_flow_average(&world->flow, &crowd, contacts));
+  tl_flow_probe(&world->flow, &crowd, contacts);
   tl_world_tell_tables(world, crowd.t0, crowd.t1);
   tl_world_tell_joints(world);
   world->joint_work +=
@@ -250,8 +259,8 @@ static talus_status settle(talus_world *world) {
   return TALUS_OK;
 }
 
-/* Behind the move of the bodies: each part is done once, and where one finds no memory all goes on
- * there with the next call, so that nothing is skipped and nothing done twice. */
+/* Finishes the step after its bodies have moved. Each part is done once; if one finds no memory,
+ * the next call continues with that part, so that nothing is left out or repeated. */
 static talus_status finish(talus_world *world) {
   tl_unfinished_step *unfinished = &world->unfinished;
   if (unfinished->from == TL_UNFINISHED_ZONES) {
@@ -330,8 +339,9 @@ static void swap_states(talus_world *world) {
   }
 }
 
-/* Those of a fixed step work on the rows at home, and theirs are then the only ones. Springs ask
- * for themselves: before them little is looked at, and without probes nothing that steps change. */
+/* Brings the rows home that the step needs. Fixed steps work on rows at home, and those are then
+ * the only valid ones. Steps of springs and of devices ask for their rows themselves; little else
+ * is read before them, and without probes nothing that steps change. */
 static talus_status need_to_begin(const talus_world *world, bool on_device) {
   if (world->model.solve.kind != TALUS_SOLVE_PENALTY && !on_device)
     return tl_need(&world->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE);
@@ -356,7 +366,7 @@ static talus_status run_stages(talus_world *world, tl_crowd *crowd, bool on_devi
   return tl_step_fixed(world->backend, crowd, &world->last);
 }
 
-/* What the stages made counts from now on. */
+/* From here on the results of the stages are the state of the world. */
 static void take_result(talus_world *world) {
   if (world->last.is_elsewhere)
     return;
@@ -384,6 +394,7 @@ static talus_status step_once(talus_world *world) {
   const bool is_springs = model->solve.kind == TALUS_SOLVE_PENALTY;
   tl_cancel_begin(&world->cancel, world->interrupt);
   size_t swept = 0;
+  tl_narrow_counts counts = {0};
   tl_crowd crowd = {.model = model,
                     .count = model->bodies,
                     .t0 = world->time,
@@ -397,6 +408,8 @@ static talus_status step_once(talus_world *world) {
                     .arena = &world->arena,
                     .broad_cache = &world->broad_cache,
                     .kept_axes = &world->kept_axes,
+                    .multires = tl_model_goes_down(model) ? &world->multires : NULL,
+                    .counts = &counts,
                     .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                     .joints_after = world->joints.after.data,
                     .widths = &world->widths,
@@ -411,6 +424,7 @@ static talus_status step_once(talus_world *world) {
   if (is_adaptive)
     tl_world_plan_adaptive(world, &crowd.t1, &crowd.dt);
   world->local.records = world->watch != NULL;
+  world->local.wants_given = world->flow.probes.count + world->flow.averages.count > 0;
   if (tl_step_is_free(model) && world->time == 0)
     TL_TRY(tl_world_check_start(world, &crowd));
   const double planned = crowd.dt;
@@ -434,7 +448,7 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
   if (world->watch)
     TL_TRY(world->watch(world->watch_context, &crowd));
-  /* These look at rows, which may be elsewhere as soon as the result is taken. */
+  /* These read rows, which may be elsewhere once the result is taken over. */
   if (is_adaptive)
     tl_world_note_adaptive(world, &crowd, planned);
   if (model->step == TALUS_STEP_LOCAL)
@@ -462,6 +476,7 @@ static talus_status step_once(talus_world *world) {
   world->penalty.is_borrowed = false;
   tl_world_note_elastic(world);
   world->adaptive.swept += swept;
+  world->comparisons += counts.comparisons, world->fallbacks += counts.fallbacks;
   if (!is_adaptive || crowd.t1 == (double)(world->steps + 1) * model->dt)
     world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;
@@ -482,7 +497,8 @@ talus_status talus_world_step(talus_world *world, uint64_t n) {
     const uint64_t steps = world->steps;
     do /* adaptive steps are parts of one */
       status = tl_cancel_look(&world->cancel) ? tell_interrupted(world) : step_once(world);
-    while (status == TALUS_OK && world->steps == steps);
+    while (status == TALUS_OK && world->steps == steps &&
+           !(world->adaptive.stops && tl_world_is_at_probe(world)));
   }
   TL_TRY(status);
   return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */

@@ -1,4 +1,4 @@
-/* What ends a run where the world is strict about it, and is a warning otherwise. */
+/* Events that end a run if the world is strict about them, and cause a warning otherwise. */
 #include "world/world.h"
 
 #include <stdarg.h>

@@ -56,7 +56,7 @@ static void describe(const talus_body_table *table, size_t i, double scale,
     def->spin = scaled(table->spin + 3 * i, 1);
 }
 
-/* Velocities and spins, in the table, of bodies that never move. */
+/* Counts bodies in the table that never move and have a velocity or spin. */
 static size_t count_idle(const talus_body_table *table, const talus_body_def *like) {
   size_t idle = 0;
   for (size_t i = 0; i < table->bodies.count && (table->velocity || table->spin); ++i) {

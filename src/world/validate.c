@@ -1,4 +1,5 @@
-/* Whether what a file or a caller put into a world makes a world. Loading trusts nothing. */
+/* Checks that the numbers of a file or of a caller make a valid world. A loaded world is not
+ * trusted. */
 #include "crowd/asleep.h"
 #include "world/world.h"
 

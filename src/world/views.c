@@ -3,8 +3,8 @@
 
 #include <stdatomic.h>
 
-/* Of all worlds: a view is known by its ticket, so that one of another world is not taken for one
- * of this, nor a copy of one that was unmapped for another one of its field. */
+/* Tickets are unique among all worlds: a view is known by its ticket, so that a view of another
+ * world, or a copy of an unmapped view, is recognised. */
 static uint64_t next_ticket(void) {
   static _Atomic uint64_t last;
   return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
@@ -39,7 +39,7 @@ static const tl_field *field_of(const view_row *row) {
   return field;
 }
 
-/* The view as it was handed out: nothing comes, goes or moves while it is mapped. */
+/* The view as it was returned: bodies are not added, removed or moved while it is mapped. */
 static talus_view show(talus_world *world, const tl_mapping *mapping) {
   const view_row *row = &views[mapping->field];
   const tl_field *info = field_of(row);

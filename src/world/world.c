@@ -115,10 +115,10 @@ static talus_status check_settings(const talus_world_def *def) {
       (unsigned)def->solve.reduction > TALUS_REDUCTION_COLOURS ||
       (unsigned)def->solve.joints > TALUS_JOINTS_ITERATIVE)
     return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
-  if ((unsigned)def->narrow.tree > TALUS_TREE_FLAT)
+  if ((unsigned)def->narrow.tree > TALUS_TREE_SURROGATE)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.tree is %d; expected a TALUS_TREE_...",
                    (int)def->narrow.tree);
-  if ((unsigned)def->narrow.triangle > TALUS_TRIANGLE_CERTIFIED)
+  if ((unsigned)def->narrow.triangle > TALUS_TRIANGLE_HYBRID)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.triangle is %d; expected a TALUS_TRIANGLE_...",
                    (int)def->narrow.triangle);
   if ((unsigned)def->narrow.fusion > TALUS_FUSION_THESIS)
@@ -184,6 +184,8 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.dt_min = def->dt_min;
   made->model.growth = def->growth;
   made->model.implicit = def->implicit;
+  if (def->step == TALUS_STEP_IMPLICIT && tl_model_has_surrogates(&made->model))
+    made->model.narrow.tree = TALUS_TREE_SURROGATE;
   made->model.halo = def->halo;
   made->model.allows_overlap = def->allow_overlap;
   made->model.sleep = def->sleep;
@@ -244,6 +246,7 @@ void talus_world_destroy(talus_world *world) {
   tl_local_free(&world->local);
   tl_broad_cache_free(&world->broad_cache);
   tl_kept_free(&world->kept_axes);
+  tl_multires_release(&world->multires);
   tl_array_free(&world->widths);
   tl_array_free(&world->mapped);
   tl_array_free(&world->left);
@@ -271,6 +274,12 @@ talus_status talus_world_add_shape(talus_world *world, const talus_shape_def *de
   TL_TRY(tl_array_reserve(&world->model.shapes, world->model.shapes.count + 1));
   TL_TRY(tl_need(&world->where, TL_THE(tables), TL_READ | TL_WRITE));
   TL_TRY(tl_shape_make(def, &made));
+  const talus_status status =
+      world->model.narrow.tree == TALUS_TREE_SURROGATE ? tl_shape_need_surrogate(&made) : TALUS_OK;
+  if (status != TALUS_OK) {
+    tl_shape_release(&made);
+    return status;
+  }
   shape->index = (uint32_t)world->model.shapes.count;
   world->model.shapes.data[world->model.shapes.count++] = made;
   tl_changed(world, TL_CHANGED_TABLES, TL_EVERYBODY);

@@ -10,6 +10,7 @@
 #include "crowd/flights.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
+#include "narrow/multires.h"
 #include "step/local/local.h"
 #include "crowd/model.h"
 #include "crowd/residency.h"
@@ -70,12 +71,15 @@ typedef struct tl_unfinished_step {
   bool was_pushed; /* before they were */
 } tl_unfinished_step;
 
-/* Of adaptive steps (world/adaptive.c); saved. */
+/* Of adaptive steps (world/adaptive.c); saved, but for `stops`. */
 typedef struct tl_adaptive {
+  bool stops;          /* talus_world_step returns where an interval of a probe ends, too */
   double longest;      /* s: the next step is no longer; 0: as long as it likes */
   double least;        /* s: the shortest since a line of history.csv; 0: none */
   uint64_t swept, cut; /* pairs and steps: sums over all steps */
   uint64_t cut_by[2];  /* uids of the last pair that cut one short; 0: none */
+  uint64_t steps[TL_LENGTHS], body_steps[TL_LENGTHS]; /* by length: sums; body_steps: of all that
+                                                         may move */
 } tl_adaptive;
 
 /* Looks at a step that has been computed and does not count yet: crowd->in and crowd->out are its
@@ -109,7 +113,8 @@ struct talus_world {
   tl_joints joints;
   TL_ARRAY(tl_course) courses; /* in the order in which they were set */
   TL_ARRAY(double) course_values;
-  tl_residency where; /* rows of bodies, contacts and joints are: whoever touches them asks */
+  tl_residency
+      where; /* where the rows of bodies, contacts and joints are: code that uses them asks this */
   tl_penalty penalty;
   tl_local local; /* its counts are saved */
   tl_flow flow;
@@ -129,6 +134,7 @@ struct talus_world {
   char offence[1024];          /* against it, in the step under way; "": none */
   tl_broad_cache broad_cache;  /* nothing depends on it but time */
   tl_kept_axes kept_axes;      /* nor on this */
+  tl_multires multires;        /* of one implicit step */
   tl_widths widths;            /* of shapes; derived */
 
   /* What happened so far. */
@@ -146,9 +152,10 @@ struct talus_world {
   double damping_work, friction_work;          /* likewise, penalty */
   double step_loss;                            /* likewise: what implicit steps took */
   tl_adaptive adaptive;
-  uint64_t collisions, hasty;    /* elastic: sums over all steps */
-  double virial;                 /* J, likewise */
-  double zone_energy, zone_work; /* J: potential now; sum over all steps */
+  uint64_t collisions, hasty;      /* elastic: sums over all steps */
+  double virial;                   /* J, likewise */
+  uint64_t comparisons, fallbacks; /* of triangles (narrow/counts.h): sums over all steps */
+  double zone_energy, zone_work;   /* J: potential now; sum over all steps */
 
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   bool records_left;           /* what leaves is remembered, until somebody takes it; not saved */
@@ -156,7 +163,7 @@ struct talus_world {
   talus_log_fn *log;
   void *log_context;
   bool is_telling;    /* the log callback is being called */
-  bool is_rearranged; /* bodies were put somewhere since tl_world_check_crowding */
+  bool is_rearranged; /* bodies were added or moved since tl_world_check_crowding */
 
   tl_pace pace;  /* all threads or one; not saved: it changes time, never bits */
   bool has_pace; /* TALUS_PACE is not off */
@@ -305,9 +312,6 @@ talus_status tl_world_watch(talus_world *world);
 bool tl_world_has_acting_zones(const talus_world *world);
 #define TL_ZONES_AND_SLEEP                                                                         \
   "a zone that pushes or reflects does not go with sleep, which it would disturb"
-/* A flight is known from its end, which such a zone has changed before averages look. */
-#define TL_ZONES_AND_FLIGHTS                                                                       \
-  "an average by flights does not go with a zone that pushes or reflects, which bends them"
 /* Whether the zone goes with the world that it is in. */
 talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def *def);
 
@@ -329,6 +333,9 @@ talus_status tl_adaptive_check(const talus_world_def *def);
 talus_status tl_implicit_check(const talus_world_def *def);
 talus_status tl_world_check_start(talus_world *world, const tl_crowd *crowd);
 void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt);
+/* Whether the last step ended an interval of a probe; of one, whether one ended after `since`. */
+bool tl_world_is_at_probe(const talus_world *world);
+bool tl_world_probe_is_due(const talus_world *world, size_t probe, double since);
 void tl_world_note_adaptive(talus_world *world, const tl_crowd *crowd, double planned);
 /* Who cut the last step, if somebody did: 0 where nobody is to blame. */
 void tl_world_note_cut(talus_world *world);
@@ -336,8 +343,6 @@ void tl_world_note_cut(talus_world *world);
 talus_status tl_local_check(const talus_world_def *def);
 talus_status tl_world_reserve_pace(talus_world *world);
 void tl_world_note_local(talus_world *world);
-/* Where bodies began their last steps, in the arena, for what looks at the contacts of these. */
-talus_status tl_world_find_begins(talus_world *world, talus_dvec3 **position);
 /* Numbers of a row; whether the rows of a course make sense (`what` is whose it is). */
 size_t tl_course_columns(uint32_t kind);
 talus_status tl_course_check(uint32_t kind, const double *rows, size_t count, const char *what);

@@ -25,8 +25,6 @@ talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def 
   TL_TRY(check_period(&world->model.domain, def->radius));
   if (acts(def) && world->model.sleep.speed > 0)
     return tl_fail(TALUS_ERROR_INVALID, TL_ZONES_AND_SLEEP);
-  if (acts(def) && tl_flow_wants_flights(&world->flow))
-    return tl_fail(TALUS_ERROR_INVALID, TL_ZONES_AND_FLIGHTS);
   return TALUS_OK;
 }
 
@@ -96,7 +94,8 @@ talus_status tl_world_act_zones(talus_world *world) {
                           .dt = unfinished->dt,
                           .in = &world->state,
                           .out = &world->state,
-                          .arena = &world->arena};
+                          .arena = &world->arena,
+                          .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL};
   if (unfinished->zone == 0)
     world->zone_energy = 0, world->flow.events.count = 0;
   for (; unfinished->zone < world->flow.zones.count; ++unfinished->zone) {

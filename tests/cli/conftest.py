@@ -31,7 +31,7 @@ HISTORY_COLUMNS = (
     "made_energy,energy_corrections,unconverged,"
     "spring_energy,joint_work,collisions,outside,emitted,removed,zone_energy,zone_work,dt_least,swept,short_steps,"
     "body_steps,body_steps_global,clusters,rounds,rendezvous,rollbacks,depth,window,"
-    "inner,force_change,step_loss"
+    "inner,force_change,step_loss,comparisons,fallbacks"
 ).split(",")
 
 # Falls, collides, emits, drains, is probed and writes contacts: a bit of all that has state.

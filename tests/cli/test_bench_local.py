@@ -7,7 +7,7 @@ def test_local_time_takes_fewer_body_steps_where_pairs_collide_apart(tmp_path):
     assert done.returncode == 0, done.stderr
     header, *rows = [line.split(",") for line in (tmp_path / "local.csv").read_text().splitlines()]
     assert header[:4] == ["setup", "bodies", "body_steps_adaptive", "body_steps_local"]
-    assert [row[0] for row in rows] == ["pairs", "stacks", "staircase", "dominoes", "tower"]
+    assert [row[0] for row in rows] == ["pairs", "meshes", "stacks", "staircase", "hopper", "dominoes", "tower"]
     steps = {row[0]: (float(row[2]), float(row[3])) for row in rows}
     assert steps["pairs"][0] > 2 * steps["pairs"][1]
     assert steps["tower"][0] == steps["tower"][1]

@@ -62,6 +62,16 @@ def test_scene_with_meshes_runs_and_goes_on_after_a_restart_to_the_same_bits(fol
     assert hash_of(second) == hash_of(whole)
     flat = talus("run", folder / "scene.yaml", "-o", folder / "flat", "--set", "narrow.tree=flat")
     assert hash_of(flat) == hash_of(whole)
+    for method in ("hybrid", "iterative"):
+        out = folder / method
+        tree = talus("run", folder / "scene.yaml", "-o", out, "--until", "0.1",
+                     "--set", "narrow.tree=surrogate", "--set", f"narrow.triangle={method}")
+        assert tree.returncode == 0, tree.stderr
+        tree = talus("run", folder / "scene.yaml", "-o", out, "--resume",
+                     "--set", "narrow.tree=surrogate", "--set", f"narrow.triangle={method}")
+        assert tree.returncode == 0, tree.stderr
+        if method == "hybrid":
+            assert hash_of(tree) == hash_of(whole)
 
 
 def test_open_mesh_that_is_free_is_refused_with_its_first_open_edge(folder):
@@ -82,6 +92,27 @@ def test_file_that_is_not_there_and_keys_of_meshes_elsewhere_are_refused(folder)
     result = talus("check", folder / "scene.yaml")
     assert result.returncode == 2
     assert "sides is for a revolved wall or a mesh" in result.stderr
+
+
+def test_contacts_of_a_table_are_those_of_every_tree_and_method(folder):
+    table = folder / "bodies.csv"
+    table.write_text("shape,x,y,z,file\nmesh,0,0,0,plate.obj\nmesh,0,0,0.0999,cube.obj\nmesh,0.05,0.02,0.2996,cube.obj\n")
+    usual = talus("contacts", table)
+    assert len(usual.stdout.splitlines()) == 9, usual.stdout
+    counts = {}
+    for tree in ("bvh", "flat", "surrogate"):
+        for method in ("comparison", "certified", "hybrid"):
+            found = talus("contacts", table, "--tree", tree, "--triangle", method)
+            assert found.returncode == 0 and found.stdout == usual.stdout, found.stderr
+            counts[tree, method] = json.loads(talus("contacts", table, "--tree", tree, "--triangle", method, "--json").stdout)
+    assert counts["flat", "comparison"]["comparisons"] >= 2 * 12 + 12 * 12
+    assert counts["surrogate", "comparison"]["comparisons"] > 0 == counts["surrogate", "comparison"]["fallbacks"]
+    assert counts["surrogate", "hybrid"]["fallbacks"] > 0
+    assert "again by comparison" in talus("contacts", table, "--tree", "surrogate", "--stats").stdout
+    assert talus("contacts", table, "--triangle", "iterative").returncode == 0
+    for option, names in (("--tree", "bvh, flat, surrogate"), ("--triangle", "comparison, certified, iterative, hybrid")):
+        refused = talus("contacts", table, option, "octree")
+        assert refused.returncode == 2 and refused.stderr.count("\n") == 1 and names in refused.stderr
 
 
 def test_table_of_contacts_has_meshes(folder):

@@ -746,6 +746,15 @@ TL_FN void probe_triangle_lanes(uint64_t *r, tape *t) {
   put(t, f.per_normal), put(t, g.normal.x), put(t, best.square), put(t, best.feature);
 }
 
+TL_FN void probe_triangle_iterative(uint64_t *r, tape *t) {
+  const tl_triangle_corners a = draw_corners(r), b = draw_corners(r);
+  tl_triangle_vec_d p[3], q[3];
+  for (int k = 0; k < 3; ++k)
+    p[k] = tl_triangle_put(a.p[k]), q[k] = tl_triangle_put(b.p[k]);
+  const tl_triangle_guess_d g = tl_triangle_iterate_d(p, q, 1 + draw_below(r, 8));
+  put(t, g.square), put(t, g.moved), put(t, g.gap), put(t, g.on_a.x), put(t, g.on_b.z);
+}
+
 TL_FN void put_nearest(tape *t, talus_dvec3 p, const talus_dvec3 v[3]) {
   int part = -1;
   put_d(t, tl_nearest_on_triangle(p, v, &part)), put(t, part);
@@ -869,6 +878,7 @@ TL_FN void probe_revolved_edge(uint64_t *r, tape *t) {
   X(collide_box_box) X(tube) X(patch) X(superellipsoid) X(convex) X(gjk) X(epa) X(convex_solve)    \
   X(convex_prove) X(collide_convex) X(ellipsoid) X(ellipsoid_lanes) X(ellipsoid_chm)               \
   X(ellipsoid_opm) X(ellipsoid_careful) X(collide_ellipsoid) X(triangle) X(triangle_lanes)         \
+  X(triangle_iterative)                                                                            \
   X(elastic) X(nearest) X(revolved) X(revolved_edge) X(path) X(advance)
 
 #define NAME(name) #name,

@@ -316,10 +316,14 @@ static uint64_t tumble(int threads, talus_narrow_def narrow) {
 TEST(tree_threads_and_proofs_change_no_bit) {
   const talus_narrow_def usual = {0}, flat = {.tree = TALUS_TREE_FLAT};
   const talus_narrow_def certified = {.triangle = TALUS_TRIANGLE_CERTIFIED};
+  const talus_narrow_def surrogate = {.tree = TALUS_TREE_SURROGATE};
+  const talus_narrow_def hybrid = {.tree = TALUS_TREE_SURROGATE, .triangle = TALUS_TRIANGLE_HYBRID};
   const uint64_t hash = tumble(1, usual);
   CHECK_EQ_U64(tumble(1, flat), hash);
   CHECK_EQ_U64(tumble(3, usual), hash);
   CHECK_EQ_U64(tumble(2, certified), hash);
+  CHECK_EQ_U64(tumble(2, surrogate), hash);
+  CHECK_EQ_U64(tumble(1, hybrid), hash);
 }
 
 TEST(fusion_of_the_thesis_holds_stones_and_depends_on_neither_tree_nor_threads) {

@@ -99,6 +99,93 @@ static talus_status solve_rows(tl_ccp *job) {
   return TALUS_OK;
 }
 
+/* ---- plans ----------------------------------------------------------------------------------- */
+
+struct tl_solve_plan {
+  const uint32_t *rank, *index_of, *label;
+  tl_tiles tiles;
+  tl_ccp job;
+};
+
+/* Bodies that contacts of a part can move. seen: by solver body, 0 between parts. */
+static talus_status list_moved(const tl_system *system, tl_ccp_part *part, uint8_t *seen) {
+  const tl_contact *data = system->contacts->data;
+  TL_TAKE(system->crowd->arena, 2 * part->rows.count, &part->moved);
+  for (size_t row = 0; row < part->rows.count; ++row) {
+    const tl_contact *c = &data[part->rows.contact[row]];
+    if (c > data && c[-1].a == c->a && c[-1].b == c->b)
+      continue;
+    const uint32_t slots[2] = {c->a, c->b};
+    for (int k = 0; k < 2; ++k) {
+      const uint32_t body = tl_system_body(system, slots[k]);
+      if (seen[body] || !tl_system_takes_part(system, slots[k]))
+        continue;
+      seen[body] = 1;
+      part->moved[part->moved_count++] = body;
+    }
+  }
+  for (size_t i = 0; i < part->moved_count; ++i)
+    seen[part->moved[i]] = 0;
+  return TALUS_OK;
+}
+
+static talus_status list_all_moved(const tl_system *system, tl_ccp *job) {
+  uint8_t *seen;
+  TL_TAKE(system->crowd->arena, system->crowd->count + 1, &seen);
+  memset(seen, 0, system->crowd->count + 1);
+  for (size_t i = 0; i < job->part_count; ++i)
+    TL_TRY(list_moved(system, &job->parts[i], seen));
+  return TALUS_OK;
+}
+
+talus_status tl_ccp_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
+                              const struct tl_solve_plan **plan) {
+  struct tl_solve_plan *made;
+  tl_system system = {.model = crowd->model,
+                      .crowd = crowd,
+                      .settings = &crowd->model->solve,
+                      .contacts = contacts};
+  TL_TAKE(crowd->arena, 1, &made);
+  TL_TRY(tl_system_order(&system));
+  *made = (struct tl_solve_plan){.job.system = &system};
+  TL_TRY(tl_ccp_plan_parts(&made->job, NULL, NULL, 0));
+  TL_TRY(list_all_moved(&system, &made->job));
+  made->rank = system.rank;
+  made->index_of = system.index_of;
+  made->tiles = system.tiles;
+  made->label = system.label;
+  *plan = made;
+  return TALUS_OK;
+}
+
+/* Parts are filled in the course of a solve: they are copies. */
+static talus_status follow_plan(tl_ccp *job) {
+  tl_system *system = job->system;
+  const struct tl_solve_plan *plan = system->crowd->plan;
+  *job = plan->job;
+  job->system = system;
+  system->label = plan->label;
+  TL_TAKE(system->crowd->arena, job->part_count, &job->parts);
+  for (size_t i = 0; i < job->part_count; ++i) {
+    job->parts[i] = plan->job.parts[i];
+    job->parts[i].system = system;
+    job->parts[i].report = system->report;
+  }
+  return TALUS_OK;
+}
+
+static talus_status order_bodies(tl_system *system) {
+  const struct tl_solve_plan *plan = system->crowd->plan;
+  if (!plan)
+    return tl_system_order(system);
+  system->rank = plan->rank;
+  system->index_of = plan->index_of;
+  system->tiles = plan->tiles;
+  return TALUS_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
 /* Without joints, contacts are planned before bodies are loaded, and the memory of bodies holds the
  * data of planning until then. With joints bodies come first, because they tell which joints act.
  */
@@ -113,7 +200,9 @@ static talus_status plan_and_load(tl_ccp *job, tl_ccp_body *shifts) {
                ? tl_ccp_plan_parts(job, &pairs, NULL, 0)
                : TALUS_OK;
   }
-  if (system->contacts->count > 0)
+  if (system->crowd->plan)
+    TL_TRY(follow_plan(job));
+  else if (system->contacts->count > 0)
     TL_TRY(tl_ccp_plan_parts(job, NULL, system->bodies,
                              system->crowd->count * sizeof *system->bodies));
   TL_GO_ON(system->crowd->cancel);
@@ -136,7 +225,7 @@ talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twist
   if (contacts->count > 0)
     tl_system_lend(&system, shifts);
   if (contacts->count > 0 || crowd->joints)
-    TL_TRY(tl_system_order(&system));
+    TL_TRY(order_bodies(&system));
   TL_GO_ON(crowd->cancel);
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_ccp job = {.system = &system};

@@ -4,6 +4,7 @@
  *
  *   ccp.c        the sequence of a solve, and results
  *   parts.c      islands: solved separately, and their results combined
+ *   bundles.c    packs and blocks of a part
  *   renumber.c   bodies of a part, numbered anew for gradient methods
  *   load.c       rows from contacts; load_lanes.h makes several at a time
  *   links.c      joints of the parts
@@ -29,14 +30,16 @@ typedef struct tl_ccp_part {
   tl_par par; /* that gradient methods loop with */
   tl_ccp_rows rows;
   tl_links links;
-  size_t first_pack; /* within all packs */
-  tl_colours colours;
+  size_t first_pack;      /* within all packs */
+  tl_colours colours;     /* each with its layers (bundles.c) */
   uint32_t *colour_block; /* first block of each colour, and one more */
   uint32_t *block_pack;   /* first pack of each block, and one more */
   size_t block_count;
   double *block_sum, *block_max;
   uint8_t *seen;                    /* by solver body, for tl_ccp_take_momentum */
   struct tl_ccp_momentum *momentum; /* NULL: none */
+  uint32_t *moved; /* solver bodies that contacts of the part can move, where a plan lists them; */
+  size_t moved_count;
   size_t link_at;  /* gradient methods: entry of a field at which impulses of links begin */
   bool correcting; /* positions, not velocities: no aiming of links, no report */
   bool lifting;    /* correcting, by lengths along the normals (lift.c) */
@@ -74,6 +77,11 @@ static inline bool tl_ccp_is_shared(const tl_ccp_part *part) {
  * the parts) into islands, colours the contacts, and says where their rows go. pairs may be NULL:
  * no links. room: of room_bytes, that planning may use; or NULL. */
 talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *pairs, void *room, size_t room_bytes);
+
+/* Packs, blocks and colours of a part, whose contacts are coloured; its rows begin at first_row;
+ * and how many packs there are at most (bundles.c). */
+talus_status tl_ccp_cut_part(tl_ccp *job, tl_ccp_part *part, uint32_t first_row);
+size_t tl_ccp_most_packs(const tl_ccp_part *part);
 
 /* Fills the packs that were planned. */
 talus_status tl_ccp_load_rows(tl_ccp *job);
@@ -134,16 +142,11 @@ void tl_ccp_note_islands(const tl_ccp *job);
 
 /* How fast an island goes: the same numbers on every worker. */
 typedef struct tl_ccp_pace {
-  double theta;  /* Nesterov's sequence; 1: no momentum */
-  double change; /* of the last sweep; < 0: there was none */
+  double theta;    /* Nesterov's sequence; 1: no momentum */
+  double change;   /* of the last sweep; < 0: there was none */
+  talus_real beta; /* how far the next sweep goes on, in ways of the last */
 } tl_ccp_pace;
-#define TL_CCP_AT_REST ((tl_ccp_pace){1, -1})
-
-/* What a row has: the impulse (or torque) that its last visit began with, and that which the sweep
- * before ended with. */
-typedef struct tl_ccp_course {
-  talus_vec3 from, last;
-} tl_ccp_course;
+#define TL_CCP_AT_REST ((tl_ccp_pace){1, -1, 0})
 
 /* Finds whether the part wants momentum, and takes memory for it; packs are filled. */
 talus_status tl_ccp_take_momentum(tl_ccp_part *part);
@@ -151,9 +154,11 @@ talus_status tl_ccp_take_momentum(tl_ccp_part *part);
 /* The sweep that momentum begins with. */
 int tl_ccp_patience(const tl_ccp_part *part);
 
-/* Before that sweep, and after it and those that follow but the last: `change` is that sweep's. */
-void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int workers);
-void tl_ccp_note_pull(const tl_ccp_part *part, size_t block); /* when it was swept */
+/* Before that sweep, and after it and those that follow but the last: `change` is that sweep's.
+ * The sweeps are those of tl_ccp_sweep_block. */
+void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int workers,
+                    tl_ccp_pace *pace);
+double tl_ccp_sweep_block(const tl_ccp_part *part, size_t block, bool serial, talus_real beta);
 void tl_ccp_move_on(const tl_ccp_part *part, tl_team *team, int worker, int workers, double change,
                     tl_ccp_pace *pace);
 

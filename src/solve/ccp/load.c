@@ -131,6 +131,10 @@ static void gather_pack(const tl_ccp *job, size_t k, tl_ccp_raw *raw) {
 
 void tl_ccp_fill_packs_fast(const tl_ccp *job, size_t begin, size_t end) {
   tl_ccp_raw raws[TOGETHER];
+  if (tl_ccp_visits_now()->fill && !job->rows.frictions && !job->system->gaps) {
+    tl_ccp_visits_now()->fill(job, begin, end);
+    return;
+  }
   for (size_t k = begin; k < end; k += TOGETHER) {
     const size_t count = end - k < TOGETHER ? end - k : TOGETHER;
     for (size_t i = 0; i < count; ++i)

@@ -7,15 +7,23 @@
 #include "solve/ccp/ccp.h"
 #include "solve/ccp/lanes.h"
 
+/* ---- from what was gathered ------------------------------------------------------------------ */
+
+/* What a row needs of its bodies. */
+typedef struct end_lanes {
+  lanes_vec arm;
+  lanes inv_mass, inv_inertia;
+} end_lanes;
+
 /* The steps of bodies that answer the same in every direction (find_steps). */
-INLINE void find_steps(const tl_ccp_raw *raw, size_t o, lanes_vec n, tl_ccp_pack *pack, lanes *en) {
+INLINE void find_steps(const end_lanes *a, const end_lanes *b, size_t o, lanes_vec n,
+                       tl_ccp_pack *pack, lanes *en) {
   const lanes zero = {0}, one = zero + 1;
-  const lanes_vec arm_a = load_vec(&raw->arm_a, o), arm_b = load_vec(&raw->arm_b, o);
-  const lanes turn_a = load(raw->inv_inertia_a + o), turn_b = load(raw->inv_inertia_b + o);
-  const lanes along_a = lanes_dot(arm_a, n), along_b = lanes_dot(arm_b, n);
-  const lanes all = load(raw->inv_mass_a + o) + load(raw->inv_mass_b + o) +
-                    turn_a * lanes_dot(arm_a, arm_a) + turn_b * lanes_dot(arm_b, arm_b);
-  const lanes normal = all - turn_a * along_a * along_a - turn_b * along_b * along_b;
+  const lanes along_a = lanes_dot(a->arm, n), along_b = lanes_dot(b->arm, n);
+  const lanes all = a->inv_mass + b->inv_mass + a->inv_inertia * lanes_dot(a->arm, a->arm) +
+                    b->inv_inertia * lanes_dot(b->arm, b->arm);
+  const lanes normal =
+      all - a->inv_inertia * along_a * along_a - b->inv_inertia * along_b * along_b;
   *en = lanes_select(normal > zero, one / normal, zero);
   store(pack->en + o, *en);
   store(pack->et + o, lanes_select(all > zero, one / all, zero));
@@ -24,10 +32,9 @@ INLINE void find_steps(const tl_ccp_raw *raw, size_t o, lanes_vec n, tl_ccp_pack
 }
 
 /* tl_contact_bias. */
-INLINE lanes find_bias(const tl_system *system, const tl_ccp_raw *raw, size_t o) {
+INLINE lanes find_bias(const tl_system *system, lanes gap) {
   const lanes zero = {0};
   const talus_real h = (talus_real)system->crowd->dt;
-  const lanes gap = load(raw->gap + o);
   const lanes closing = gap / h, least = zero - system->recovery_speed;
   return lanes_select(gap >= zero, closing, lanes_select(closing > least, closing, least));
 }
@@ -60,13 +67,125 @@ static void finish_packs(const tl_system *system, const tl_ccp_raw *raws, tl_ccp
       tl_ccp_pack *pack = &packs[k];
       const lanes_vec n = load_vec(&pack->normal, o);
       lanes en;
-      find_steps(&raws[k], o, n, pack, &en);
-      store(pack->bias + o, find_bias(system, &raws[k], o));
+      const end_lanes a = {load_vec(&raws[k].arm_a, o), load(raws[k].inv_mass_a + o),
+                           load(raws[k].inv_inertia_a + o)};
+      const end_lanes b = {load_vec(&raws[k].arm_b, o), load(raws[k].inv_mass_b + o),
+                           load(raws[k].inv_inertia_b + o)};
+      find_steps(&a, &b, o, n, pack, &en);
+      store(pack->bias + o, find_bias(system, load(raws[k].gap + o)));
       store_vec(&pack->impulse, o,
                 system->settings->warm_start
                     ? find_start(load_vec(&pack->impulse, o), n, load(raws[k].friction + o), en)
                     : none);
     }
 }
+
+/* ---- right from contacts and bodies, in double ----------------------------------------------- */
+
+#if TALUS_SINGLE
+
+#define fill_packs NULL /* places are doubles there and the rest is not */
+
+#else
+
+/* Contacts of a pack are far apart in memory, and so are their bodies: both are asked for early. */
+INLINE void ask_for_contacts(const tl_ccp *job, size_t k) {
+  if (k >= job->rows.pack_count)
+    return;
+  for (uint32_t row = job->rows.pack_row[k]; row < job->rows.pack_row[k + 1]; ++row) {
+    const tl_contact *c = &job->system->contacts->data[job->rows.contact[row]];
+    __builtin_prefetch(c);
+    __builtin_prefetch(&c->impulse.z);
+  }
+}
+
+INLINE void ask_for_bodies(const tl_ccp *job, size_t k) {
+  if (k >= job->rows.pack_count)
+    return;
+  const tl_system *system = job->system;
+  for (uint32_t row = job->rows.pack_row[k]; row < job->rows.pack_row[k + 1]; ++row) {
+    const tl_contact *c = &system->contacts->data[job->rows.contact[row]];
+    __builtin_prefetch(&system->crowd->in->position[c->a]);
+    __builtin_prefetch(&system->crowd->in->position[c->b]);
+    __builtin_prefetch(&system->bodies[tl_system_body(system, c->a)]);
+    __builtin_prefetch(&system->bodies[tl_system_body(system, c->b)]);
+  }
+}
+
+/* Numbers that a contact begins with: the first two hold its key, the last eight are all but that,
+ * point.x and point.y. */
+#define CONTACT_NUMBERS (sizeof(tl_contact) / sizeof(double))
+_Static_assert(offsetof(tl_contact, point) == 2 * sizeof(double), "two numbers of keys");
+_Static_assert(offsetof(tl_contact, normal) == 5 * sizeof(double), "then the point");
+_Static_assert(offsetof(tl_contact, gap) == 8 * sizeof(double), "then the normal");
+_Static_assert(offsetof(tl_contact, impulse) == 9 * sizeof(double), "then the gap");
+_Static_assert(sizeof(tl_contact) == 12 * sizeof(double), "and the impulse");
+
+INLINE lanes_vec minus_vec(lanes_vec a, lanes_vec b) {
+  const lanes_vec r = {a.x - b.x, a.y - b.y, a.z - b.z};
+  return r;
+}
+
+INLINE lanes_vec load_places(const talus_dvec3 *place, const uint32_t *slot) {
+  lanes m[3];
+  load_threes(place, slot, m);
+  const lanes_vec r = {m[0], m[1], m[2]};
+  return r;
+}
+
+/* W rows of a pack that has them all. */
+INLINE void fill_rows(const tl_ccp *job, size_t k, size_t o, const uint32_t *contact) {
+  const tl_system *system = job->system;
+  const tl_contact *data = system->contacts->data;
+  tl_ccp_pack *pack = &job->rows.packs[k];
+  uint32_t slot_a[W], slot_b[W];
+  for (size_t i = 0; i < W; ++i) {
+    slot_a[i] = data[contact[i]].a, slot_b[i] = data[contact[i]].b;
+    pack->a[o + i] = tl_system_body(system, slot_a[i]);
+    pack->b[o + i] = tl_system_body(system, slot_b[i]);
+  }
+  lanes first[4], rest[TL_SIMD_GROUP];
+  load_fours(data, CONTACT_NUMBERS, contact, first);
+  load_rows((const double *)(const void *)data + 4, CONTACT_NUMBERS, contact, rest);
+  const lanes_vec point = {first[2], first[3], rest[0]}, n = {rest[1], rest[2], rest[3]};
+  const lanes_vec impulse = {rest[5], rest[6], rest[7]}, none = {{0}, {0}, {0}};
+  const lanes zero = {0}, gap = rest[4];
+  const lanes_vec at_a = load_places(system->crowd->in->position, slot_a);
+  const lanes_vec at_b = load_places(system->crowd->in->position, slot_b);
+  const body_lanes body_a = load_bodies(system->bodies, pack->a + o);
+  const body_lanes body_b = load_bodies(system->bodies, pack->b + o);
+  const lanes_vec to_point = minus_vec(point, at_a);
+  const end_lanes a = {to_point, body_a.inv_mass, body_a.inv_inertia};
+  const end_lanes b = {minus_vec(to_point, minus_vec(at_b, at_a)), body_b.inv_mass,
+                       body_b.inv_inertia};
+  lanes en;
+  store_vec(&pack->normal, o, n);
+  find_steps(&a, &b, o, n, pack, &en);
+  store(pack->bias + o, find_bias(system, lanes_select(gap > zero, gap, zero)));
+  store_vec(&pack->impulse, o,
+            system->settings->warm_start ? find_start(impulse, n, zero + job->rows.friction, en)
+                                         : none);
+  store(job->rows.gaps + k * TL_CCP_LANES + o, gap);
+  if (job->rows.arms) {
+    store_vec(&job->rows.arms[k].a, o, a.arm);
+    store_vec(&job->rows.arms[k].b, o, b.arm);
+  }
+}
+
+static void fill_packs(const tl_ccp *job, size_t begin, size_t end) {
+  for (size_t k = begin; k < end; ++k) {
+    const uint32_t first = job->rows.pack_row[k];
+    ask_for_contacts(job, k + 8);
+    ask_for_bodies(job, k + 4);
+    if (job->rows.pack_row[k + 1] - first < TL_CCP_LANES) {
+      tl_ccp_fill_packs(job, k, k + 1);
+      continue;
+    }
+    for (size_t o = 0; o < TL_CCP_LANES; o += W)
+      fill_rows(job, k, o, job->rows.contact + first + o);
+  }
+}
+
+#endif
 
 #endif

@@ -18,7 +18,6 @@
  * joints never use it, because rows of joints change during sweeps. Torques of rolling resistance
  * are extrapolated with the impulses. */
 #include "solve/ccp/ccp.h"
-#include "solve/ccp/visits.h"
 
 #include <math.h>
 
@@ -28,20 +27,26 @@
   16384         /* rows of an island that it is tried in at all where pairs have one contact each */
 #define LATE 12 /* sweeps before momentum is tried where pairs have one contact each */
 
+/* What rows of a pack have that pass on torque: the impulses (or torques) that their last visits
+ * began with, and those which the sweep before ended with. Others are moved on when they are
+ * visited (tl_ccp_sweep_on). */
+typedef struct trail {
+  tl_ccp_lanes from, last;
+} trail;
+
 struct tl_ccp_momentum {
-  int patience;          /* sweeps before it begins */
-  tl_ccp_trail *course;  /* by pack */
-  tl_ccp_trail *turning; /* of torques; NULL: none is passed on */
-  uint32_t *body;        /* those that the part moves */
-  tl_twist *last;        /* their velocities after the sweep before */
+  int patience;               /* sweeps before it begins */
+  tl_ccp_lanes *last_impulse; /* by pack, of the sweep before; NULL where torques are passed on */
+  trail *course, *turning;    /* by pack, of impulses and torques; or NULL: none is passed on */
+  uint32_t *body;             /* those that the part moves */
+  tl_twist *last;             /* their velocities after the sweep before */
   size_t bodies;
   double *pulls; /* by block: how far the last sweep pulled back */
 };
 
 /* ---- one row, one body ----------------------------------------------------------------------- */
 
-/* (from - now) . E^-1 (now - last): positive where the sweep went back. */
-static double pull_of(talus_vec3 now, talus_vec3 n, talus_real en, talus_real et,
+double tl_ccp_pull_of(talus_vec3 now, talus_vec3 n, talus_real en, talus_real et,
                       const tl_ccp_course *course) {
   const talus_vec3 back = tl_sub(course->from, now), way = tl_sub(now, course->last);
   const talus_real along = tl_dot(back, n) * tl_dot(way, n);
@@ -54,10 +59,10 @@ static double pull_back(const tl_ccp_rows *rows, size_t k, uint32_t i, const tl_
   if (!(pack->en[i] > 0) || !(pack->et[i] > 0))
     return 0;
   const talus_vec3 n = tl_ccp_lane(&pack->normal, i);
-  double sum = pull_of(tl_ccp_lane(&pack->impulse, i), n, pack->en[i], pack->et[i], course);
+  double sum = tl_ccp_pull_of(tl_ccp_lane(&pack->impulse, i), n, pack->en[i], pack->et[i], course);
   if (tl_ccp_lane_rolls(rows, k, i))
-    sum += pull_of(tl_ccp_lane(&rows->rolls[k].torque, i), n, rows->rolls[k].es[i],
-                   rows->rolls[k].er[i], turning);
+    sum += tl_ccp_pull_of(tl_ccp_lane(&rows->rolls[k].torque, i), n, rows->rolls[k].es[i],
+                          rows->rolls[k].er[i], turning);
   return sum;
 }
 
@@ -132,6 +137,19 @@ static void list_body(const tl_ccp_part *part, struct tl_ccp_momentum *m, uint32
   m->body[m->bodies++] = body;
 }
 
+static talus_status list_bodies(const tl_ccp_part *part, struct tl_ccp_momentum *m) {
+  TL_TAKE(part->system->crowd->arena, 2 * part->rows.count, &m->body);
+  m->bodies = 0;
+  for (size_t k = 0; k < part->rows.pack_count; ++k)
+    for (uint32_t i = 0; i < W; ++i) {
+      list_body(part, m, part->rows.packs[k].a[i]);
+      list_body(part, m, part->rows.packs[k].b[i]);
+    }
+  for (size_t i = 0; i < m->bodies; ++i) /* correction lists them once more */
+    part->seen[m->body[i]] = 0;
+  return TALUS_OK;
+}
+
 talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
   tl_arena *arena = part->system->crowd->arena;
   struct tl_ccp_momentum *m;
@@ -145,19 +163,18 @@ talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
   m->patience = bundles ? 0 : LATE;
   if (!bundles && part->rows.count > TL_FEW_ROWS && part->system->settings->iterations > LATE)
     m->patience = part->system->settings->iterations;
-  TL_TAKE(arena, part->rows.pack_count, &m->course);
-  m->turning = NULL;
-  if (part->rows.rolls)
+  m->last_impulse = NULL;
+  m->course = m->turning = NULL;
+  if (part->rows.rolls) {
+    TL_TAKE(arena, part->rows.pack_count, &m->course);
     TL_TAKE(arena, part->rows.pack_count, &m->turning);
-  TL_TAKE(arena, 2 * part->rows.count, &m->body);
-  m->bodies = 0;
-  for (size_t k = 0; k < part->rows.pack_count; ++k)
-    for (uint32_t i = 0; i < W; ++i) {
-      list_body(part, m, part->rows.packs[k].a[i]);
-      list_body(part, m, part->rows.packs[k].b[i]);
-    }
-  for (size_t i = 0; i < m->bodies; ++i) /* correction lists them once more */
-    part->seen[m->body[i]] = 0;
+  } else {
+    TL_TAKE(arena, part->rows.pack_count, &m->last_impulse);
+  }
+  m->body = part->moved;
+  m->bodies = part->moved_count;
+  if (!part->moved)
+    TL_TRY(list_bodies(part, m));
   TL_TAKE(arena, m->bodies, &m->last);
   TL_TAKE(arena, part->block_count, &m->pulls);
   part->momentum = m;
@@ -168,16 +185,21 @@ int tl_ccp_patience(const tl_ccp_part *part) {
   return part->momentum ? part->momentum->patience : 0;
 }
 
-void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int workers) {
+void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int workers,
+                    tl_ccp_pace *pace) {
   struct tl_ccp_momentum *m = part->momentum;
+  *pace = TL_CCP_AT_REST;
   if (!m)
     return;
   const size_t last = tl_share(part->rows.pack_count, worker + 1, workers);
   for (size_t k = tl_share(part->rows.pack_count, worker, workers); k < last; ++k) {
     const tl_ccp_lanes *p = &part->rows.packs[k].impulse;
-    m->course[k] = (tl_ccp_trail){*p, *p};
-    if (m->turning)
-      m->turning[k] = (tl_ccp_trail){part->rows.rolls[k].torque, part->rows.rolls[k].torque};
+    if (m->last_impulse) {
+      m->last_impulse[k] = *p;
+      continue;
+    }
+    m->course[k] = (trail){*p, *p};
+    m->turning[k] = (trail){part->rows.rolls[k].torque, part->rows.rolls[k].torque};
   }
   for (size_t i = tl_share(m->bodies, worker, workers);
        i < tl_share(m->bodies, worker + 1, workers); ++i)
@@ -185,57 +207,49 @@ void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int work
   tl_team_barrier(team);
 }
 
-static tl_ccp_course course_of(const tl_ccp_trail *trail, uint32_t i) {
-  const tl_ccp_course course = {tl_ccp_lane(&trail->from, i), tl_ccp_lane(&trail->last, i)};
+static tl_ccp_course course_of(const trail *of, uint32_t i) {
+  const tl_ccp_course course = {tl_ccp_lane(&of->from, i), tl_ccp_lane(&of->last, i)};
   return course;
 }
 
-static void put_course(tl_ccp_trail *trail, uint32_t i, const tl_ccp_course *course) {
-  tl_ccp_put_lane(&trail->from, i, course->from);
-  tl_ccp_put_lane(&trail->last, i, course->last);
+static void put_course(trail *to, uint32_t i, const tl_ccp_course *course) {
+  tl_ccp_put_lane(&to->from, i, course->from);
+  tl_ccp_put_lane(&to->last, i, course->last);
 }
 
-/* turning: NULL where no torque is passed on. */
-static double pull_back_packs(const tl_ccp_rows *rows, const tl_ccp_trail *trails,
-                              const tl_ccp_trail *turning, size_t begin, size_t end) {
+static double pull_back_packs(const tl_ccp_part *part, size_t begin, size_t end) {
+  const struct tl_ccp_momentum *m = part->momentum;
   double sum = 0;
   for (size_t k = begin; k < end; ++k)
     for (uint32_t i = 0; i < W; ++i) {
-      const tl_ccp_course course = course_of(&trails[k], i);
-      const tl_ccp_course turn = turning ? course_of(&turning[k], i) : course;
-      sum += pull_back(rows, k, i, &course, &turn);
+      const tl_ccp_course course = course_of(&m->course[k], i);
+      const tl_ccp_course turn = course_of(&m->turning[k], i);
+      sum += pull_back(&part->rows, k, i, &course, &turn);
     }
   return sum;
 }
 
-static void move_packs(const tl_ccp_rows *rows, tl_ccp_trail *trails, tl_ccp_trail *turning,
-                       size_t begin, size_t end, talus_real beta) {
+static void move_packs(const tl_ccp_part *part, size_t begin, size_t end, talus_real beta) {
+  const struct tl_ccp_momentum *m = part->momentum;
   for (size_t k = begin; k < end; ++k)
     for (uint32_t i = 0; i < W; ++i) {
-      tl_ccp_course course = course_of(&trails[k], i);
-      tl_ccp_course turn = turning ? course_of(&turning[k], i) : course;
-      move_row(rows, k, i, beta, &course, &turn);
-      put_course(&trails[k], i, &course);
-      if (turning)
-        put_course(&turning[k], i, &turn);
+      tl_ccp_course course = course_of(&m->course[k], i);
+      tl_ccp_course turn = course_of(&m->turning[k], i);
+      move_row(&part->rows, k, i, beta, &course, &turn);
+      put_course(&m->course[k], i, &course);
+      put_course(&m->turning[k], i, &turn);
     }
 }
 
-double tl_ccp_pull_back_scalar(const tl_ccp_rows *rows, const tl_ccp_trail *trails, size_t begin,
-                               size_t end) {
-  return pull_back_packs(rows, trails, NULL, begin, end);
-}
-
-void tl_ccp_move_on_scalar(const tl_ccp_rows *rows, tl_ccp_trail *trails, size_t begin, size_t end,
-                           talus_real beta) {
-  move_packs(rows, trails, NULL, begin, end, beta);
-}
-
-void tl_ccp_note_pull(const tl_ccp_part *part, size_t block) {
+double tl_ccp_sweep_block(const tl_ccp_part *part, size_t block, bool serial, talus_real beta) {
   const struct tl_ccp_momentum *m = part->momentum;
   const size_t begin = part->block_pack[block], end = part->block_pack[block + 1];
-  m->pulls[block] = m->turning ? pull_back_packs(&part->rows, m->course, m->turning, begin, end)
-                               : tl_ccp_visits_now()->pull_back(&part->rows, m->course, begin, end);
+  if (m->last_impulse)
+    return tl_ccp_sweep_on(&part->rows, m->last_impulse, beta, begin, end, serial,
+                           &m->pulls[block]);
+  const double sum = tl_ccp_sweep_packs(&part->rows, begin, end, serial);
+  m->pulls[block] = pull_back_packs(part, begin, end);
+  return sum;
 }
 
 void tl_ccp_move_on(const tl_ccp_part *part, tl_team *team, int worker, int workers, double change,
@@ -244,16 +258,13 @@ void tl_ccp_move_on(const tl_ccp_part *part, tl_team *team, int worker, int work
   if (!m)
     return;
   const double back = tl_tally_sum(m->pulls, part->block_count);
-  const talus_real beta = next_beta(pace, change, back);
-  const size_t first = tl_share(part->rows.pack_count, worker, workers);
-  const size_t last = tl_share(part->rows.pack_count, worker + 1, workers);
-  if (m->turning)
-    move_packs(&part->rows, m->course, m->turning, first, last, beta);
-  else
-    tl_ccp_visits_now()->move_on(&part->rows, m->course, first, last, beta);
+  pace->beta = next_beta(pace, change, back);
+  if (m->course)
+    move_packs(part, tl_share(part->rows.pack_count, worker, workers),
+               tl_share(part->rows.pack_count, worker + 1, workers), pace->beta);
   for (size_t i = tl_share(m->bodies, worker, workers);
        i < tl_share(m->bodies, worker + 1, workers); ++i)
-    move_body(&part->rows.bodies[m->body[i]], beta, &m->last[i]);
+    move_body(&part->rows.bodies[m->body[i]], pace->beta, &m->last[i]);
   tl_team_barrier(team);
 }
 

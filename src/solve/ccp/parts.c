@@ -29,45 +29,15 @@ static void cut_small(tl_ccp *job) {
     job->rows.pack_row[job->rows.pack_count++] = row;
 }
 
-/* Every colour starts a pack, and a block of packs: what one thread takes at a time. */
-static void cut_part(tl_ccp *job, tl_ccp_part *part, uint32_t first_row) {
-  const tl_colours *colours = &part->colours;
-  size_t packs = 0, blocks = 0;
-  part->first_pack = job->rows.pack_count;
-  for (size_t k = 0; k < colours->count; ++k) {
-    const size_t first = packs;
-    part->colour_block[k] = (uint32_t)blocks;
-    for (uint32_t row = colours->start[k]; row < colours->start[k + 1]; row += W) {
-      if ((packs - first) % TL_CCP_BLOCK_PACKS == 0 && !(colours->serial[k] && packs > first))
-        part->block_pack[blocks++] = (uint32_t)packs;
-      job->rows.pack_row[job->rows.pack_count++] = first_row + row;
-      packs++;
-    }
-  }
-  part->colour_block[colours->count] = (uint32_t)blocks;
-  part->block_pack[blocks] = (uint32_t)packs;
-  part->rows.pack_count = packs;
-  part->block_count = blocks;
-}
-
-static size_t most_packs(const tl_ccp_part *part) {
-  return part->rows.count / W + part->colours.count;
-}
-
 static talus_status cut(tl_ccp *job, const uint32_t *start) {
   tl_arena *arena = job->system->crowd->arena;
   size_t packs = job->small_start[job->small_count] / W + 1;
   for (size_t i = 0; i < job->part_count; ++i)
-    packs += most_packs(&job->parts[i]);
+    packs += tl_ccp_most_packs(&job->parts[i]);
   TL_TAKE(arena, packs + 1, &job->rows.pack_row);
   cut_small(job);
-  for (size_t i = 0; i < job->part_count; ++i) {
-    tl_ccp_part *part = &job->parts[i];
-    const size_t colours = part->colours.count;
-    TL_TAKE(arena, colours + 1, &part->colour_block);
-    TL_TAKE(arena, most_packs(part) / TL_CCP_BLOCK_PACKS + colours + 1, &part->block_pack);
-    cut_part(job, part, start[i]);
-  }
+  for (size_t i = 0; i < job->part_count; ++i)
+    TL_TRY(tl_ccp_cut_part(job, &job->parts[i], start[i]));
   TL_ASSERT(job->rows.pack_count <= packs);
   job->rows.pack_row[job->rows.pack_count] = (uint32_t)job->rows.count;
   return TALUS_OK;

@@ -6,7 +6,6 @@
  *   rolling.c      rows that pass on torque: rolling and spinning resistance
  *   roll_lanes.h   visits of those, several lanes at a time
  *   step_lanes.h   a step of all rows (gradient.h), several lanes at a time
- *   momentum_lanes.h  momentum of sweeps, several lanes at a time
  *
  * There is no reduction buffer: rows of a colour share no body that they could both change, and
  * gradient methods gather per body. */
@@ -181,19 +180,24 @@ double tl_ccp_residual_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_
 
 /* ---- momentum (momentum.c) ------------------------------------------------------------------- */
 
-/* What rows of a pack have: the impulses (or torques) that their last visits began with, and those
- * which the sweep before ended with. */
-typedef struct tl_ccp_trail {
-  tl_ccp_lanes from, last;
-} tl_ccp_trail;
+/* What a row has: the impulse (or torque) that its last visit began with, and that which the sweep
+ * before ended with. */
+typedef struct tl_ccp_course {
+  talus_vec3 from, last;
+} tl_ccp_course;
 
-/* How far a sweep pulled back against the way of the one before, of packs [begin, end); and their
- * impulses moved on by beta times that way. Of rows that pass on no torque, one lane after the
- * other, for tests; visits.h has what runs. */
-double tl_ccp_pull_back_scalar(const tl_ccp_rows *rows, const tl_ccp_trail *trails, size_t begin,
-                               size_t end);
-void tl_ccp_move_on_scalar(const tl_ccp_rows *rows, tl_ccp_trail *trails, size_t begin, size_t end,
-                           talus_real beta);
+/* How far a visit that left a row with the impulse `now` pulled back against the way of the sweep
+ * before: (from - now) . E^-1 (now - last). */
+double tl_ccp_pull_of(talus_vec3 now, talus_vec3 n, talus_real en, talus_real et,
+                      const tl_ccp_course *course);
+
+/* tl_ccp_sweep_packs of rows that are moved on first by beta times the way that they went in the
+ * sweep before: from `last`, by pack, which becomes what they had. *pull: the sum of
+ * tl_ccp_pull_of. No row passes on torque. */
+double tl_ccp_sweep_on(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta, size_t begin,
+                       size_t end, bool serial, double *pull);
+double tl_ccp_sweep_on_scalar(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta,
+                              size_t begin, size_t end, double *pull);
 
 /* ---- position correction (correct.c) --------------------------------------------------------- */
 

@@ -8,10 +8,14 @@
 
 #include <math.h>
 
+#define RECOVERIES 4          /* sweeps that may mend the impulses to start from */
+#define KEPT       TL_R(0.25) /* their best share, beyond which they are wrong in a few places only */
+
 /* A sweep; or a share of the impulses that packs start with. */
 typedef struct visit {
   bool is_sweep;
-  bool notes_pull; /* a sweep that momentum goes on from: while its packs are at hand */
+  bool has_momentum; /* a sweep; */
+  talus_real beta;   /* how far it goes on */
   talus_real share;
 } visit;
 
@@ -20,7 +24,10 @@ static visit warm(talus_real share) {
   return r;
 }
 
-static double sweep(const tl_ccp_part *part, size_t first, size_t last, bool serial) {
+static double sweep(const tl_ccp_part *part, size_t block, bool serial, visit what) {
+  const size_t first = part->block_pack[block], last = part->block_pack[block + 1];
+  if (what.has_momentum)
+    return tl_ccp_sweep_block(part, block, serial, what.beta);
   return part->lifting ? tl_ccp_lift_packs(&part->rows, first, last, serial)
                        : tl_ccp_sweep_packs(&part->rows, first, last, serial);
 }
@@ -29,10 +36,8 @@ static void visit_blocks(const tl_ccp_part *part, size_t begin, size_t end, bool
                          double *sums) {
   for (size_t block = begin; block < end; ++block) {
     const size_t first = part->block_pack[block], last = part->block_pack[block + 1];
-    sums[block] = what.is_sweep ? sweep(part, first, last, serial)
+    sums[block] = what.is_sweep ? sweep(part, block, serial, what)
                                 : tl_ccp_warm_packs(&part->rows, first, last, serial, what.share);
-    if (what.notes_pull)
-      tl_ccp_note_pull(part, block);
   }
 }
 
@@ -136,19 +141,51 @@ static double measure_aimed(const tl_ccp_part *part, tl_team *team, int worker, 
   return measure(part, team, worker, workers);
 }
 
+/* Sum of p.(u + b) over the rows, with the velocities as they stand. */
+static double find_slope(const tl_ccp_part *part, tl_team *team, int worker, int workers,
+                         double *sums) {
+  visit_colours(part, team, worker, workers, warm(0), sums);
+  const double slope = add_blocks(part, sums);
+  tl_team_barrier(team);
+  return slope;
+}
+
+/* With substeps sweeps are few, and a tall stack that loses its impulses falls: what one contact
+ * lost, or one impact left, must not take them from all. A sweep or two take back what is wrong
+ * nearby. Returns whether the objective, the mean of the slopes at all impulses and at none, is
+ * then where it makes no energy; *q: the objective. */
+static bool recover(const tl_ccp_part *part, tl_team *team, int worker, int workers, double *sums,
+                    double *q) {
+  const visit plain = {.is_sweep = true};
+  for (int i = 0; i < RECOVERIES && part->system->model->substeps > 1; ++i) {
+    visit_colours(part, team, worker, workers, plain, sums);
+    const double with = find_slope(part, team, worker, workers, sums);
+    visit_colours(part, team, worker, workers, warm(-1), sums);
+    const double without = find_slope(part, team, worker, workers, sums);
+    visit_colours(part, team, worker, workers, warm(1), sums);
+    *q = 0.5 * (with + without);
+    if (!(*q > 0))
+      return true;
+  }
+  return false;
+}
+
 /* Impulses of the last step are a good start where forces last, and a bad one after an impact,
  * whose impulses would act again: they count with the share that lowers the objective q the most.
  * No visit raises q afterwards, so that no step ends above q = 0, where it makes no energy. With
- * joints the share is another (solve/system/drift.c). */
+ * joints the share is another (solve/system/drift.c). With substeps all of them are kept where only
+ * a part is wrong; that no energy is made is then for the audit to see (solve/system/audit.c). */
 static void start(const tl_ccp_part *part, tl_team *team, int worker, int workers, double *sums) {
   visit_colours(part, team, worker, workers, warm(1), sums);
-  const double q = add_blocks(part, sums);
+  double q = add_blocks(part, sums);
   tl_team_barrier(team);
-  if (!(q > 0) || part->links.count > 0)
+  if (!(q > 0) || part->links.count > 0 || recover(part, team, worker, workers, sums, &q))
     return;
   visit_colours(part, team, worker, workers, warm(-1), sums);
-  visit_colours(part, team, worker, workers, warm(0), sums);
-  const talus_real share = tl_warm_share(q, add_blocks(part, sums));
+  const double slope = find_slope(part, team, worker, workers, sums);
+  talus_real share = tl_warm_share(q, slope);
+  if (part->system->model->substeps > 1 && share > KEPT)
+    share = 1;
   const size_t last = tl_share(part->rows.pack_count, worker + 1, workers);
   for (size_t k = tl_share(part->rows.pack_count, worker, workers); k < last; ++k)
     tl_ccp_scale_pack(&part->rows, k, share);
@@ -180,10 +217,9 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
     if (worker == 0)
       stop[done & 1] = tl_cancel_look(part->system->crowd->cancel);
     if (done == tl_ccp_patience(part))
-      tl_ccp_set_off(part, team, worker, workers);
-    const bool goes_on =
-        part->momentum && done + 1 < effort.most && done + 1 > tl_ccp_patience(part);
-    const visit sweep_now = {.is_sweep = true, .notes_pull = goes_on};
+      tl_ccp_set_off(part, team, worker, workers, &pace);
+    const bool has_momentum = part->momentum && done >= tl_ccp_patience(part);
+    const visit sweep_now = {.is_sweep = true, .has_momentum = has_momentum, .beta = pace.beta};
     visit_colours(part, team, worker, workers, sweep_now, sums[done & 1]);
     const double change =
         rms_of(part, sums[done & 1], visit_links(part, team, worker, workers, done));
@@ -196,7 +232,7 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
       if (tl_effort_is_enough(&effort, done, rms))
         break;
     }
-    if (goes_on)
+    if (has_momentum && done < effort.most)
       tl_ccp_move_on(part, team, worker, workers, change, &pace);
   }
   if (part->correcting)

@@ -31,7 +31,7 @@ INLINE void step_pack(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
   const tl_ccp_pack *pack = &rows->packs[k];
   const lanes_vec n = load_vec(&pack->normal, o), p = load_vec(&def->from[k], o);
   const lanes zero = {0}, en = load(pack->en + o), et = load(pack->et + o);
-  const lanes_vec u = velocity_of(rows, k, o);
+  const lanes_vec u = velocity_at(rows, k, o);
   const lanes bias = load(pack->bias + o);
   lanes step_n = en, step_t = et;
   if (def->scalar)

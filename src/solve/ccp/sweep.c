@@ -56,19 +56,40 @@ tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp_rows *rows, size_t k, uint32_t i) {
   return r;
 }
 
-double tl_ccp_sweep_lane(const tl_ccp_rows *rows, size_t k, uint32_t i) {
+/* A visit that begins with the impulse p. */
+static double sweep_from(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_vec3 from) {
   tl_ccp_pack *pack = &rows->packs[k];
-  if (tl_ccp_lane_rolls(rows, k, i))
-    return tl_ccp_roll_lane(rows, k, i);
+  const tl_ccp_vec start = {from.x, from.y, from.z};
   const tl_ccp_vec p = tl_ccp_step(
-      lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(rows, k, i), lane_vec(&pack->normal, i),
-      pack->bias[i], tl_ccp_friction(rows, k, i), pack->en[i], pack->et[i], rows->ncp > 0);
-  const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), tl_ccp_lane(&pack->impulse, i));
+      start, tl_ccp_lane_velocity(rows, k, i), lane_vec(&pack->normal, i), pack->bias[i],
+      tl_ccp_friction(rows, k, i), pack->en[i], pack->et[i], rows->ncp > 0);
+  const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), from);
   pack->impulse.x[i] = p.x;
   pack->impulse.y[i] = p.y;
   pack->impulse.z[i] = p.z;
   tl_ccp_push_lane(rows, k, i, change);
   return pack->en[i] > 0 ? (double)(tl_length2(change) / (pack->en[i] * pack->et[i])) : 0;
+}
+
+double tl_ccp_sweep_lane(const tl_ccp_rows *rows, size_t k, uint32_t i) {
+  if (tl_ccp_lane_rolls(rows, k, i))
+    return tl_ccp_roll_lane(rows, k, i);
+  return sweep_from(rows, k, i, tl_ccp_lane(&rows->packs[k].impulse, i));
+}
+
+/* The same moved on by momentum (tl_ccp_sweep_on_scalar). */
+static double sweep_lane_on(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta, size_t k,
+                            uint32_t i, talus_real *pull) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  const talus_vec3 now = tl_ccp_lane(&pack->impulse, i), n = tl_ccp_lane(&pack->normal, i);
+  const tl_ccp_course course = {tl_madd(now, beta, tl_sub(now, tl_ccp_lane(&last[k], i))), now};
+  tl_ccp_put_lane(&last[k], i, now);
+  const double change = sweep_from(rows, k, i, course.from);
+  *pull = 0;
+  if (pack->en[i] > 0 && pack->et[i] > 0)
+    *pull = (talus_real)tl_ccp_pull_of(tl_ccp_lane(&pack->impulse, i), n, pack->en[i], pack->et[i],
+                                       &course);
+  return change;
 }
 
 bool tl_ccp_needs_tensor(const tl_ccp_rows *rows, const tl_ccp_pack *pack) {
@@ -149,14 +170,19 @@ double tl_ccp_warm_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t en
 }
 
 /* Sums run lane by lane and then over the lanes, as a vector's do; rows with tensors are added one
- * by one. */
-double tl_ccp_sweep_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end) {
+ * by one, and so are the pulls of momentum. last: NULL without. */
+static double sweep_packs(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta,
+                          size_t begin, size_t end, double *pull) {
   double sum = 0;
   talus_real moved[W] = {0};
+  *pull = 0;
   for (size_t k = begin; k < end; ++k) {
     const bool apart = tl_ccp_needs_tensor(rows, &rows->packs[k]);
     for (uint32_t i = 0; i < W; ++i) {
-      const double change = tl_ccp_sweep_lane(rows, k, i);
+      talus_real back = 0;
+      const double change =
+          last ? sweep_lane_on(rows, last, beta, k, i, &back) : tl_ccp_sweep_lane(rows, k, i);
+      *pull += (double)back;
       if (apart)
         sum += change;
       else
@@ -164,6 +190,16 @@ double tl_ccp_sweep_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t e
     }
   }
   return sum + sum_lanes(moved);
+}
+
+double tl_ccp_sweep_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end) {
+  double pull;
+  return sweep_packs(rows, NULL, 0, begin, end, &pull);
+}
+
+double tl_ccp_sweep_on_scalar(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta,
+                              size_t begin, size_t end, double *pull) {
+  return sweep_packs(rows, last, beta, begin, end, pull);
 }
 
 double tl_ccp_residual_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
@@ -193,6 +229,12 @@ double tl_ccp_warm_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool
 double tl_ccp_sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial) {
   return serial ? tl_ccp_sweep_packs_scalar(rows, begin, end)
                 : tl_ccp_visits_now()->sweep(rows, begin, end);
+}
+
+double tl_ccp_sweep_on(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta, size_t begin,
+                       size_t end, bool serial, double *pull) {
+  return serial ? tl_ccp_sweep_on_scalar(rows, last, beta, begin, end, pull)
+                : tl_ccp_visits_now()->sweep_on(rows, last, beta, begin, end, pull);
 }
 
 double tl_ccp_residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, double *most) {

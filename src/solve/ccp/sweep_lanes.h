@@ -12,32 +12,103 @@
 
 /* ---- some rows of a pack --------------------------------------------------------------------- */
 
+INLINE lanes_vec less(lanes_vec a, lanes_vec b) {
+  const lanes_vec r = {a.x - b.x, a.y - b.y, a.z - b.z};
+  return r;
+}
+
+/* Momentum of a sweep (solve/ccp/momentum.c): what the sweep before ended with, by pack, which
+ * becomes what this one begins with; and how far to go on from there. last NULL: none. */
+typedef struct course {
+  tl_ccp_lanes *last;
+  talus_real beta;
+} course;
+
+/* What a visit begins with: the impulse of the pack, moved on by momentum. */
+INLINE lanes_vec start_of(const tl_ccp_pack *pack, size_t k, size_t o, const course *on) {
+  const lanes_vec now = load_vec(&pack->impulse, o);
+  if (!on->last)
+    return now;
+  const lanes zero = {0}, share = zero + on->beta;
+  const lanes_vec from = lanes_madd(now, share, less(now, load_vec(&on->last[k], o)));
+  store_vec(&on->last[k], o, now);
+  return from;
+}
+
+/* (from - now) . E^-1 (now - last): positive where the sweep went back. */
+INLINE lanes pull_of(const tl_ccp_pack *pack, size_t o, lanes_vec n, lanes_vec from, lanes_vec now,
+                     lanes_vec last) {
+  const lanes zero = {0}, en = load(pack->en + o), et = load(pack->et + o);
+  const lanes_vec back = less(from, now), way = less(now, last);
+  const lanes along = lanes_dot(back, n) * lanes_dot(way, n);
+  const lanes pull = along / en + (lanes_dot(back, way) - along) / et;
+  return lanes_select((en > zero) & (et > zero), pull, zero);
+}
+
 /* What a visit changes: impulses of the pack, and how far they moved in velocity units. */
 INLINE lanes take_step(const tl_ccp_rows *rows, size_t k, size_t o, lanes_vec u, lanes_vec n,
-                       lanes_vec *change) {
+                       const course *on, lanes_vec *change, lanes *pull) {
   tl_ccp_pack *pack = &rows->packs[k];
-  const lanes_vec p = load_vec(&pack->impulse, o);
+  const lanes_vec p = start_of(pack, k, o, on);
   const lanes en = load(pack->en + o), et = load(pack->et + o), zero = {0};
   const lanes_vec fresh =
       lanes_step(p, u, n, load(pack->bias + o), friction_of(rows, k, o), en, et, rows->ncp > 0);
+  if (on->last)
+    *pull = pull_of(pack, o, n, p, fresh, load_vec(&on->last[k], o));
   store_vec(&pack->impulse, o, fresh);
-  change->x = fresh.x - p.x;
-  change->y = fresh.y - p.y;
-  change->z = fresh.z - p.z;
+  *change = less(fresh, p);
   return lanes_select(en > zero, lanes_dot(*change, *change) / (en * et), zero);
 }
 
-INLINE lanes sweep_pack(const tl_ccp_rows *rows, size_t k, size_t o, const bool by_tensor) {
-  tl_ccp_pack *pack = &rows->packs[k];
+/* Two bodies of each row, and their tensors where `by_tensor`. */
+typedef struct pair_lanes {
+  body_lanes a, b;
+  tensor_lanes tensor_a, tensor_b;
+} pair_lanes;
+
+INLINE pair_lanes load_pairs(const tl_ccp_rows *rows, const tl_ccp_pack *pack, size_t o,
+                             const bool by_tensor) {
+  pair_lanes r;
+  r.a = load_bodies(rows->bodies, pack->a + o);
+  r.b = load_bodies(rows->bodies, pack->b + o);
+  if (by_tensor) {
+    r.tensor_a = load_tensors(rows->tensors, pack->a + o);
+    r.tensor_b = load_tensors(rows->tensors, pack->b + o);
+  }
+  return r;
+}
+
+INLINE lanes visit_rows(const tl_ccp_rows *rows, size_t k, size_t o, const bool by_tensor,
+                        const course *on, pair_lanes *of, lanes *pull) {
+  const tl_ccp_pack *pack = &rows->packs[k];
   const tl_ccp_arms *arms = rows->arms ? &rows->arms[k] : NULL;
-  body_lanes a = load_bodies(rows->bodies, pack->a + o), b = load_bodies(rows->bodies, pack->b + o);
   const lanes_vec n = load_vec(&pack->normal, o);
   const lanes_vec arm_a = arm_of(arms ? &arms->a : NULL, pack->reach_a, o, n);
   const lanes_vec arm_b = arm_of(arms ? &arms->b : NULL, pack->reach_b, o, n);
   lanes_vec change;
-  const lanes moved = take_step(rows, k, o, relative_velocity(&a, &b, arm_a, arm_b), n, &change);
-  push_pack(rows, pack, o, &a, &b, change, cross_back(arm_a, change), cross(arm_b, change),
-            by_tensor);
+  const lanes moved =
+      take_step(rows, k, o, relative_velocity(&of->a, &of->b, arm_a, arm_b), n, on, &change, pull);
+  const lanes_vec back = {-change.x, -change.y, -change.z};
+  if (by_tensor) {
+    push_tensor(&of->a, &of->tensor_a, back, cross_back(arm_a, change));
+    push_tensor(&of->b, &of->tensor_b, change, cross(arm_b, change));
+  } else {
+    push(&of->a, back, cross_back(arm_a, change));
+    push(&of->b, change, cross(arm_b, change));
+  }
+  return moved;
+}
+
+/* Arms along the normal (tl_ccp_is_radial): one cross product does for both bodies. */
+INLINE lanes visit_radial(const tl_ccp_rows *rows, size_t k, size_t o, const course *on,
+                          pair_lanes *of, lanes *pull) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  const lanes_vec n = load_vec(&pack->normal, o);
+  const lanes reach_a = load(pack->reach_a + o), reach_b = load(pack->reach_b + o);
+  lanes_vec change;
+  const lanes moved = take_step(rows, k, o, radial_velocity(&of->a, &of->b, reach_a, reach_b, n), n,
+                                on, &change, pull);
+  push_radial(&of->a, &of->b, reach_a, reach_b, n, change);
   return moved;
 }
 
@@ -59,21 +130,6 @@ INLINE lanes warm_pack(const tl_ccp_rows *rows, size_t k, size_t o, talus_real s
   return lanes_work(all, before, relative_velocity(&a, &b, arm_a, arm_b), n, load(pack->bias + o));
 }
 
-/* Arms along the normal (tl_ccp_is_radial): one cross product does for both bodies. */
-INLINE lanes sweep_radial(const tl_ccp_rows *rows, size_t k, size_t o) {
-  tl_ccp_pack *pack = &rows->packs[k];
-  body_lanes a = load_bodies(rows->bodies, pack->a + o), b = load_bodies(rows->bodies, pack->b + o);
-  const lanes_vec n = load_vec(&pack->normal, o);
-  const lanes reach_a = load(pack->reach_a + o), reach_b = load(pack->reach_b + o);
-  lanes_vec change;
-  const lanes moved =
-      take_step(rows, k, o, radial_velocity(&a, &b, reach_a, reach_b, n), n, &change);
-  push_radial(&a, &b, reach_a, reach_b, n, change);
-  store_bodies(rows->bodies, pack->a + o, &a);
-  store_bodies(rows->bodies, pack->b + o, &b);
-  return moved;
-}
-
 INLINE lanes warm_radial(const tl_ccp_rows *rows, size_t k, size_t o, talus_real share) {
   const tl_ccp_pack *pack = &rows->packs[k];
   body_lanes a = load_bodies(rows->bodies, pack->a + o), b = load_bodies(rows->bodies, pack->b + o);
@@ -87,40 +143,69 @@ INLINE lanes warm_radial(const tl_ccp_rows *rows, size_t k, size_t o, talus_real
                     load(pack->bias + o));
 }
 
+/* Bodies of a pack. */
+typedef struct bodies_of_pack {
+  body_lanes a[TL_CCP_LANES / W], b[TL_CCP_LANES / W];
+} bodies_of_pack;
+
+INLINE void load_bodies_of(const tl_ccp_rows *rows, size_t k, bodies_of_pack *of) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  for (size_t o = 0; o < TL_CCP_LANES; o += W) {
+    of->a[o / W] = load_bodies(rows->bodies, pack->a + o);
+    of->b[o / W] = load_bodies(rows->bodies, pack->b + o);
+  }
+}
+
 /* tl_ccp_lane_velocity. */
-INLINE lanes_vec velocity_of(const tl_ccp_rows *rows, size_t k, size_t o) {
+INLINE lanes_vec velocity_of(const tl_ccp_rows *rows, size_t k, size_t o,
+                             const bodies_of_pack *of) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const tl_ccp_arms *arms = rows->arms ? &rows->arms[k] : NULL;
   const lanes_vec n = load_vec(&pack->normal, o);
-  const body_lanes a = load_bodies(rows->bodies, pack->a + o),
-                   b = load_bodies(rows->bodies, pack->b + o);
+  const body_lanes *a = &of->a[o / W], *b = &of->b[o / W];
   return tl_ccp_is_radial(rows)
-             ? radial_velocity(&a, &b, load(pack->reach_a + o), load(pack->reach_b + o), n)
-             : relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, o, n),
+             ? radial_velocity(a, b, load(pack->reach_a + o), load(pack->reach_b + o), n)
+             : relative_velocity(a, b, arm_of(arms ? &arms->a : NULL, pack->reach_a, o, n),
                                  arm_of(arms ? &arms->b : NULL, pack->reach_b, o, n));
 }
 
-INLINE lanes residual_pack(const tl_ccp_rows *rows, size_t k, size_t o) {
+/* The same of a pack by itself. */
+INLINE lanes_vec velocity_at(const tl_ccp_rows *rows, size_t k, size_t o) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  bodies_of_pack of = {0};
+  of.a[o / W] = load_bodies(rows->bodies, pack->a + o);
+  of.b[o / W] = load_bodies(rows->bodies, pack->b + o);
+  return velocity_of(rows, k, o, &of);
+}
+
+INLINE lanes residual_pack(const tl_ccp_rows *rows, size_t k, size_t o, const bodies_of_pack *of) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const lanes_vec n = load_vec(&pack->normal, o);
-  return lanes_residual(load_vec(&pack->impulse, o), velocity_of(rows, k, o), n,
+  return lanes_residual(load_vec(&pack->impulse, o), velocity_of(rows, k, o, of), n,
                         load(pack->bias + o), friction_of(rows, k, o), load(pack->en + o),
                         load(pack->et + o), rows->ncp > 0);
 }
 
 /* Packs stream through once a sweep, and the bodies of one are far apart: both are asked for early,
- * packs long before their bodies, whose numbers are in them. bytes: of a pack that are used. */
-INLINE void prefetch_ahead(const tl_ccp_rows *rows, size_t k, const size_t bytes) {
-  const char *pack = (const char *)&rows->packs[k + 8];
-  for (size_t line = 0; line < bytes; line += 64)
-    __builtin_prefetch(pack + line, 1);
-  if (k + 3 >= rows->pack_count)
+ * packs long before their bodies, whose numbers are in them. n packs from k on have the same
+ * bodies. bytes: of a pack that are used. */
+INLINE void prefetch_run(const tl_ccp_rows *rows, size_t k, size_t n, const size_t bytes) {
+  for (size_t i = 0; i < n; ++i) {
+    const char *pack = (const char *)&rows->packs[k + i + 8];
+    for (size_t line = 0; line < bytes; line += 64)
+      __builtin_prefetch(pack + line, 1);
+  }
+  if (k + n + 2 >= rows->pack_count)
     return;
-  const tl_ccp_pack *near = &rows->packs[k + 3];
+  const tl_ccp_pack *near = &rows->packs[k + n + 2];
   for (int i = 0; i < TL_CCP_LANES; ++i) {
     __builtin_prefetch(&rows->bodies[near->a[i]], 1);
     __builtin_prefetch(&rows->bodies[near->b[i]], 1);
   }
+}
+
+INLINE void prefetch_ahead(const tl_ccp_rows *rows, size_t k, const size_t bytes) {
+  prefetch_run(rows, k, 1, bytes);
 }
 
 /* ---- packs ----------------------------------------------------------------------------------- */
@@ -144,36 +229,110 @@ INLINE pack_numbers load_numbers(const talus_real from[TL_CCP_LANES]) {
   return r;
 }
 
-INLINE pack_numbers sweep_any(const tl_ccp_rows *rows, size_t k, const bool radial,
-                              const bool by_tensor) {
-  if (tl_ccp_rolls(rows, k)) {
-    talus_real moved[TL_CCP_LANES];
-    sweep_rolls(rows, k, moved);
-    return load_numbers(moved);
+/* ---- runs ------------------------------------------------------------------------------------
+ *
+ * Contacts of eight pairs of bodies stand in packs one behind the other (bundles.c): the bodies of
+ * such a run stay in registers. */
+
+#define MOST_OF_RUN 8
+
+INLINE bool have_same_bodies(const tl_ccp_pack *x, const tl_ccp_pack *y) {
+  uint64_t differ = 0;
+  for (size_t i = 0; i < 2 * sizeof x->a / sizeof differ; ++i) {
+    uint64_t of_x, of_y;
+    memcpy(&of_x, (const char *)x + i * sizeof of_x, sizeof of_x);
+    memcpy(&of_y, (const char *)y + i * sizeof of_y, sizeof of_y);
+    differ |= of_x ^ of_y;
   }
-  pack_numbers r;
-  for (size_t o = 0; o < TL_CCP_LANES; o += W)
-    r.part[o / W] = radial ? sweep_radial(rows, k, o) : sweep_pack(rows, k, o, by_tensor);
-  return r;
+  return differ == 0;
+}
+_Static_assert(offsetof(tl_ccp_pack, b) == sizeof((tl_ccp_pack *)0)->a, "a, then b");
+
+/* Packs from k on, before `end`, that have the same bodies in the same lanes. */
+INLINE size_t run_from(const tl_ccp_rows *rows, size_t k, size_t end) {
+  size_t n = 1;
+  while (n < MOST_OF_RUN && k + n < end && have_same_bodies(&rows->packs[k], &rows->packs[k + n]))
+    ++n;
+  return n;
 }
 
-static double sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end) {
+/* By pack of a run. */
+typedef struct run_numbers {
+  pack_numbers moved[MOST_OF_RUN], pull[MOST_OF_RUN];
+} run_numbers;
+
+INLINE void sweep_run(const tl_ccp_rows *rows, size_t k, size_t n, const bool radial,
+                      const bool by_tensor, const course *on, run_numbers *to) {
+  for (size_t o = 0; o < TL_CCP_LANES; o += W) {
+    const tl_ccp_pack *first = &rows->packs[k];
+    pair_lanes of = load_pairs(rows, first, o, by_tensor);
+    for (size_t i = 0; i < n; ++i) {
+      lanes *pull = &to->pull[i].part[o / W];
+      to->moved[i].part[o / W] = radial ? visit_radial(rows, k + i, o, on, &of, pull)
+                                        : visit_rows(rows, k + i, o, by_tensor, on, &of, pull);
+    }
+    store_bodies(rows->bodies, first->a + o, &of.a);
+    store_bodies(rows->bodies, first->b + o, &of.b);
+  }
+}
+
+/* A pack with rows that pass on torque, whose momentum is not of this kind. */
+static double sweep_apart(const tl_ccp_rows *rows, size_t k, double sum, pack_numbers *moved) {
+  talus_real each[TL_CCP_LANES];
+  sweep_rolls(rows, k, each);
+  const pack_numbers change = load_numbers(each);
+  if (!tl_ccp_is_radial(rows) && tl_ccp_needs_tensor(rows, &rows->packs[k]))
+    return add_pack(sum, &change);
+  for (int i = 0; i < PARTS; ++i)
+    moved->part[i] += change.part[i];
+  return sum;
+}
+
+INLINE double sweep_all(const tl_ccp_rows *rows, size_t begin, size_t end, const course *on,
+                        double *pull) {
   const bool radial = tl_ccp_is_radial(rows);
   double sum = 0;
   pack_numbers moved = {0};
-  for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
-    if (!radial && tl_ccp_needs_tensor(rows, &rows->packs[k])) {
-      const pack_numbers change = sweep_any(rows, k, false, true);
-      sum = add_pack(sum, &change);
+  *pull = 0;
+  for (size_t k = begin, n; k < end; k += n) {
+    run_numbers of;
+    n = 1;
+    if (tl_ccp_rolls(rows, k)) {
+      prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+      sum = sweep_apart(rows, k, sum, &moved);
       continue;
     }
-    const pack_numbers change =
-        radial ? sweep_any(rows, k, true, false) : sweep_any(rows, k, false, false);
-    for (int i = 0; i < PARTS; ++i)
-      moved.part[i] += change.part[i];
+    n = run_from(rows, k, end);
+    prefetch_run(rows, k, n, sizeof(tl_ccp_pack));
+    const bool by_tensor = !radial && tl_ccp_needs_tensor(rows, &rows->packs[k]);
+    if (radial)
+      sweep_run(rows, k, n, true, false, on, &of);
+    else if (by_tensor)
+      sweep_run(rows, k, n, false, true, on, &of);
+    else
+      sweep_run(rows, k, n, false, false, on, &of);
+    for (size_t i = 0; i < n; ++i) {
+      for (int part = 0; part < PARTS && !by_tensor; ++part)
+        moved.part[part] += of.moved[i].part[part];
+      if (by_tensor)
+        sum = add_pack(sum, &of.moved[i]);
+      if (on->last)
+        *pull = add_pack(*pull, &of.pull[i]);
+    }
   }
   return sum + add_pack(0, &moved);
+}
+
+static double sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end) {
+  const course none = {NULL, 0};
+  double pull;
+  return sweep_all(rows, begin, end, &none, &pull);
+}
+
+static double sweep_on(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta, size_t begin,
+                       size_t end, double *pull) {
+  const course on = {last, beta};
+  return sweep_all(rows, begin, end, &on, pull);
 }
 
 INLINE pack_numbers warm_any(const tl_ccp_rows *rows, size_t k, talus_real share,
@@ -231,7 +390,13 @@ static void tally_numbers(const double *numbers, size_t eights, tl_tally *sum) {
   }
 }
 
-INLINE pack_numbers residual_any(const tl_ccp_rows *rows, size_t k) {
+/* of: what the pack before had, if there is one from `begin` on; then this one's. */
+INLINE void follow_bodies(const tl_ccp_rows *rows, size_t begin, size_t k, bodies_of_pack *of) {
+  if (k == begin || !have_same_bodies(&rows->packs[k - 1], &rows->packs[k]))
+    load_bodies_of(rows, k, of);
+}
+
+INLINE pack_numbers residual_any(const tl_ccp_rows *rows, size_t k, const bodies_of_pack *of) {
   if (tl_ccp_rolls(rows, k)) {
     talus_real residual[TL_CCP_LANES];
     residual_rolls(rows, k, residual);
@@ -239,7 +404,7 @@ INLINE pack_numbers residual_any(const tl_ccp_rows *rows, size_t k) {
   }
   pack_numbers r;
   for (size_t o = 0; o < TL_CCP_LANES; o += W)
-    r.part[o / W] = residual_pack(rows, k, o);
+    r.part[o / W] = residual_pack(rows, k, o, of);
   return r;
 }
 
@@ -251,10 +416,12 @@ INLINE void find_largest(lanes x, double *most) {
 static double residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, double *most) {
   double sum = 0;
   lanes largest = {0};
+  bodies_of_pack of = {0};
   *most = 0;
   for (size_t k = begin; k < end; ++k) {
     prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
-    const pack_numbers r = residual_any(rows, k);
+    follow_bodies(rows, begin, k, &of);
+    const pack_numbers r = residual_any(rows, k, &of);
     double all = 0;
     for (int i = 0; i < PARTS; ++i) {
       all = add_each(all, r.part[i] * r.part[i]);
@@ -269,8 +436,10 @@ static double residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, 
 static void tally_residuals(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
                             double *most) {
   lanes largest = {0};
+  bodies_of_pack of = {0};
   for (size_t k = begin; k < end; ++k) {
-    const pack_numbers all = residual_any(rows, k);
+    follow_bodies(rows, begin, k, &of);
+    const pack_numbers all = residual_any(rows, k, &of);
     for (int i = 0; i < PARTS; ++i) {
       const lanes r = all.part[i];
       add_to_tally(sum, r * r);
@@ -291,13 +460,13 @@ INLINE lanes find_target(const tl_ccp_aim *aim, lanes gap) {
 }
 
 INLINE void aim_pack(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t k, size_t o,
-                     uint8_t *deep) {
+                     const bodies_of_pack *of, uint8_t *deep) {
   const talus_real h = aim->h;
   const lanes zero = {0};
   const lanes_vec none = {zero, zero, zero};
   tl_ccp_pack *pack = &rows->packs[k];
   const uint32_t first = rows->pack_row[k], count = rows->pack_row[k + 1] - first;
-  const lanes_vec u = velocity_of(rows, k, o);
+  const lanes_vec u = velocity_of(rows, k, o, of);
   const lanes gap = load(&rows->gaps[k * TL_CCP_LANES + o]);
   const lanes ahead = gap + h * lanes_dot(u, load_vec(&pack->normal, o));
   const lanes target = find_target(aim, lanes_select(gap > ahead, gap, ahead));
@@ -312,10 +481,12 @@ INLINE void aim_pack(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t k, s
 
 static void aim_packs(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin, size_t end,
                       uint8_t *deep) {
+  bodies_of_pack of = {0};
   for (size_t k = begin; k < end; ++k) {
     prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+    follow_bodies(rows, begin, k, &of);
     for (size_t o = 0; o < TL_CCP_LANES; o += W)
-      aim_pack(rows, aim, k, o, deep);
+      aim_pack(rows, aim, k, o, &of, deep);
   }
 }
 

@@ -1,13 +1,14 @@
 /* Loops over packs of rows, eight rows at a time or as many as the machine has: written once
- * (sweep_lanes.h, lift_lanes.h, roll_lanes.h, step_lanes.h, momentum_lanes.h, load_lanes.h),
- * compiled for each instruction set (visits_*.c). The bits are those of the scalar code (rows.h:
- * tl_ccp_..._scalar, tl_ccp_fill_packs). */
+ * (sweep_lanes.h, lift_lanes.h, roll_lanes.h, step_lanes.h, load_lanes.h), compiled for each
+ * instruction set (visits_*.c). The bits are those of the scalar code (rows.h: tl_ccp_..._scalar,
+ * tl_ccp_fill_packs). */
 #ifndef TL_SOLVE_CCP_VISITS_H
 #define TL_SOLVE_CCP_VISITS_H
 
 #include "base/isa.h"
 #include "solve/ccp/rows.h"
 
+struct tl_ccp;
 struct tl_ccp_raw;
 struct tl_ccp_step_def;
 struct tl_system;
@@ -26,16 +27,17 @@ typedef struct tl_ccp_visits {
               uint8_t *deep);
   double (*lift)(const tl_ccp_rows *rows, size_t begin, size_t end);
   double (*lift_residual)(const tl_ccp_rows *rows, size_t begin, size_t end);
-  double (*pull_back)(const tl_ccp_rows *rows, const tl_ccp_trail *trails, size_t begin,
-                      size_t end);
-  void (*move_on)(const tl_ccp_rows *rows, tl_ccp_trail *trails, size_t begin, size_t end,
-                  talus_real beta);
+  double (*sweep_on)(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta, size_t begin,
+                     size_t end, double *pull);
   /* gradient.h. */
   void (*step)(const tl_ccp_rows *rows, const struct tl_ccp_step_def *def, size_t begin, size_t end,
                tl_tally *sums);
   /* What load.c gathered becomes rows of packs. */
   void (*finish)(const struct tl_system *system, const struct tl_ccp_raw *raws, tl_ccp_pack *packs,
                  size_t count);
+  /* tl_ccp_fill_packs, where it may be in lanes and impacts left gaps as they are. NULL: not
+   * here. */
+  void (*fill)(const struct tl_ccp *job, size_t begin, size_t end);
 } tl_ccp_visits;
 
 extern const tl_ccp_visits tl_ccp_visits_generic, tl_ccp_visits_avx2, tl_ccp_visits_avx512;

@@ -23,6 +23,8 @@ void tl_penalty_free(tl_penalty *penalty) {
   tl_array_free(&penalty->coming);
   tl_array_free(&penalty->limits);
   tl_contacts_release(&penalty->start);
+  for (int i = 0; i < TL_PENALTY_HALVES; ++i)
+    tl_contacts_release(&penalty->between[i]);
 }
 
 talus_real tl_penalty_radius(const tl_model *model, size_t slot) {

@@ -21,6 +21,7 @@ typedef struct push_job {
   const tl_penalty *penalty;
   const tl_penalty_motion *motion;
   tl_contacts *contacts;
+  tl_penalty_share *shares;
   effect *effects;
   tl_penalty_tangent *tangents; /* NULL: not wanted */
   const uint32_t *start;        /* of each body's entries; one more than bodies */
@@ -32,6 +33,23 @@ typedef struct push_job {
 
 static talus_real inverse_mass(const tl_model *model, uint32_t slot) {
   return tl_body_is_static(model, slot) ? 0 : 1 / model->property.mass[slot];
+}
+
+static const tl_spring_law *law_of(const tl_crowd *crowd, uint32_t a, uint32_t b) {
+  const tl_model *model = crowd->model;
+  const uint32_t *material = model->property.material;
+  return &crowd->penalty->laws.data[material[a] * model->materials.count + material[b]];
+}
+
+static talus_real reduced_mass(const tl_model *model, uint32_t a, uint32_t b) {
+  return 1 / (inverse_mass(model, a) + inverse_mass(model, b));
+}
+
+talus_real tl_penalty_stiffness(const tl_crowd *crowd, uint32_t a, uint32_t b) {
+  const talus_real normal = law_of(crowd, a, b)->normal;
+  return crowd->model->solve.law == TALUS_NOBLE
+             ? normal * tl_sqrt(reduced_mass(crowd->model, a, b))
+             : normal;
 }
 
 /* Points of the pair that share its cohesion: those that touch. */
@@ -59,10 +77,8 @@ static tl_spring_contact touch_of(const push_job *job, size_t i, const effect *e
   const tl_contact *c = &job->contacts->data[i];
   const tl_model *model = job->model;
   const tl_penalty_motion *m = job->motion;
-  const size_t n = model->materials.count;
-  const tl_spring_law *law =
-      &job->penalty->laws.data[model->property.material[c->a] * n + model->property.material[c->b]];
-  const talus_real mass = 1 / (inverse_mass(model, c->a) + inverse_mass(model, c->b));
+  const tl_spring_law *law = law_of(job->crowd, c->a, c->b);
+  const talus_real mass = reduced_mass(model, c->a, c->b), share = job->shares[i].weight;
   const talus_real reach = tl_penalty_reach(model);
   const talus_real weight = model->solve.law == TALUS_NOBLE ? tl_sqrt(mass) : 1;
   const talus_vec3 drift = at_point(m->velocity, m->spin, c, e->arm_a, e->arm_b);
@@ -70,12 +86,13 @@ static tl_spring_contact touch_of(const push_job *job, size_t i, const effect *e
   if (m->velocity_kick)
     velocity = tl_add(drift, at_point(m->velocity_kick, m->spin_kick, c, e->arm_a, e->arm_b));
   const bool slid = job->contacts->springs.data[i].stiffness < 0;
-  tl_spring_contact t = {.normal = law->normal * weight,
-                         .tangent = law->tangent * weight,
+  /* Dashpots go with sqrt(S m*): with both shared, they are shared, too. */
+  tl_spring_contact t = {.normal = law->normal * weight * share,
+                         .tangent = law->tangent * weight * share,
                          .damping = law->damping,
                          .tangent_damping = law->tangent_damping,
                          .friction = slid ? law->friction : law->static_friction,
-                         .mass = mass,
+                         .mass = mass * share,
                          .radius = tl_model_reduced_radius(model, c->a, c->b),
                          .overlap = reach - c->gap,
                          .n = tl_spring_vec_of(c->normal),
@@ -148,6 +165,14 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_contac
   tl_tally_add(&total[FRICTION], (double)(roll.friction + twirl.friction));
 }
 
+static void find_arms(const push_job *job, const tl_contact *c, effect *e) {
+  const talus_dvec3 *x = job->crowd->in->position;
+  e->arm_a = tl_between(x[c->a], c->point);
+  e->arm_b = tl_body_shape(job->model, c->a)->bounded && tl_body_shape(job->model, c->b)->bounded
+                 ? tl_narrow(tl_model_offset(job->model, x[c->b], c->point))
+                 : tl_between(x[c->b], c->point); /* what is endless has no image */
+}
+
 /* The arms of a whole step, so that the two forces act at one point relative to where the bodies
  * began: with the velocities va and vb of the centres it is p - h (ma vb + mb va)/(ma + mb). Where
  * one of them is not moved by contacts the arm of the other stays as it is. */
@@ -189,25 +214,41 @@ static void note_tangent(const push_job *job, size_t i, const tl_spring_pushed *
   t->torque = t->force * tl_max(tl_length(e->arm_a), tl_length(e->arm_b)) + tl_length(e->torque);
 }
 
+/* Of a point that does not touch: nothing is held, but it may be pulled. */
+static void let_go(const push_job *job, size_t i, effect *e, tl_tally total[SUMS]) {
+  tl_contact *c = &job->contacts->data[i];
+  job->contacts->springs.data[i] = (tl_spring){0};
+  c->impulse = tl_vec3(0, 0, 0);
+  if (tl_contacts_have_law_states(job->contacts))
+    job->contacts->law_states.data[i].torque = tl_vec3(0, 0, 0);
+  if (job->shares[i].pull == 0)
+    return;
+  find_arms(job, c, e);
+  if (job->motion->is_whole)
+    shift_arms(job, c, e);
+  e->force = tl_scale(c->normal, -job->shares[i].pull);
+  c->impulse = tl_scale(e->force, (talus_real)job->crowd->dt);
+  if (!job->tangents)
+    return;
+  const talus_vec3 u = at_point(job->motion->velocity, job->motion->spin, c, e->arm_a, e->arm_b);
+  tl_tally_add(&total[PRESSING], -(double)tl_dot(e->force, u));
+  job->tangents[i].arm_a = job->tangents[i].lever_a = e->arm_a;
+  job->tangents[i].arm_b = job->tangents[i].lever_b = e->arm_b;
+  job->tangents[i].force = job->shares[i].pull;
+}
+
 static void push_contact(const push_job *job, size_t i, tl_tally total[SUMS]) {
   tl_contact *c = &job->contacts->data[i];
   tl_spring *spring = &job->contacts->springs.data[i];
-  const talus_dvec3 *x = job->crowd->in->position;
   effect *e = &job->effects[i];
   *e = (effect){0};
   if (job->tangents)
     job->tangents[i] = (tl_penalty_tangent){0};
   if (!(c->gap < tl_penalty_reach(job->model))) {
-    *spring = (tl_spring){0};
-    c->impulse = tl_vec3(0, 0, 0);
-    if (tl_contacts_have_law_states(job->contacts))
-      job->contacts->law_states.data[i].torque = tl_vec3(0, 0, 0);
+    let_go(job, i, e, total);
     return;
   }
-  e->arm_a = tl_between(x[c->a], c->point);
-  e->arm_b = tl_body_shape(job->model, c->a)->bounded && tl_body_shape(job->model, c->b)->bounded
-                 ? tl_narrow(tl_model_offset(job->model, x[c->b], c->point))
-                 : tl_between(x[c->b], c->point); /* what is endless has no image */
+  find_arms(job, c, e);
   tl_spring_contact t = touch_of(job, i, e);
   const effect seen = *e;
   if (job->motion->is_whole) {
@@ -326,6 +367,8 @@ static talus_status add_up(push_job *job, tl_penalty_sums *sums) {
   if (n > UINT32_MAX / 2)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu contacts are more than penalty can hold", n);
   TL_TAKE(job->crowd->arena, n, &job->effects);
+  TL_TAKE(job->crowd->arena, n, &job->shares);
+  tl_penalty_share_out(job->crowd, job->contacts, job->shares);
   tl_tally total[SUMS];
   tl_for_tally(&model->par, n, TL_BLOCK, push_contacts, job, SUMS, total);
   *sums = (tl_penalty_sums){.elastic = tl_tally_value(&total[ELASTIC]),

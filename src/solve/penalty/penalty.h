@@ -1,6 +1,7 @@
 /* Penalty: bodies overlap a little, and springs push them apart (docs/theory/penalty.md).
  *
  *   laws.c      what springs between two materials are made of; the critical step
+ *   share.c     what each point of a pair has of its law
  *   penalty.c   forces of a set of contacts, and what they come to at each body
  *
  * step/verlet.c has the order in time, step/balls/ all of it for balls over a kept list. */
@@ -37,6 +38,8 @@ typedef struct tl_lightest {
   bool is_uneven;      /* some free body of the material is no sphere */
 } tl_lightest;
 
+#define TL_PENALTY_HALVES 8 /* times that an implicit step is halved, at most */
+
 /* What penalty keeps from step to step beside contacts and forces. */
 typedef struct tl_penalty {
   bool is_pushed; /* forces and torques of the state are those of its contacts */
@@ -56,6 +59,7 @@ typedef struct tl_penalty {
   TL_ARRAY(tl_lightest) coming;      /* likewise of what emitters will add; empty: nothing */
   TL_ARRAY(tl_penalty_limit) limits; /* of an implicit step */
   tl_contacts start; /* of the state that a step begins with, where forces were not known */
+  tl_contacts between[TL_PENALTY_HALVES]; /* of implicit steps that were taken in halves */
   bool is_general;   /* for tests: balls are not taken for balls */
   bool are_balls;    /* all that moves: it goes the way of step/balls/; derived */
 } tl_penalty;
@@ -85,6 +89,19 @@ static inline talus_real tl_penalty_reach(const tl_model *model) {
 /* Radius of curvature that a contact on the body is given, m; 0: flat. A sphere's own, that of the
  * sphere of the same volume for other bounded bodies. */
 talus_real tl_penalty_radius(const tl_model *model, size_t slot);
+
+/* Of a contact: its share of the law of its pair. Those of a patch that touch all over sum to 1. */
+typedef struct tl_penalty_share {
+  talus_real weight; /* 0 where it does not touch */
+  talus_real pull;   /* N: of one that is about to touch, so that sharing makes no energy */
+} tl_penalty_share;
+
+/* Those of a set, by contact. */
+void tl_penalty_share_out(const tl_crowd *crowd, const tl_contacts *contacts,
+                          tl_penalty_share *shares);
+
+/* What the law of a pair multiplies overlaps with: N/m; hertz: Pa. */
+talus_real tl_penalty_stiffness(const tl_crowd *crowd, uint32_t a, uint32_t b);
 
 /* Velocities that forces are found with: rows are slots. */
 typedef struct tl_penalty_motion {

@@ -18,10 +18,13 @@
 #define STEADY     0.05 /* of that: with substeps, whose stacks would rock by what is left */
 #define LOOK_EVERY 8    /* sweeps beyond the usual ones between two looks at the residual */
 #define FALLS      0.98 /* of the least residual so far: then it has fallen */
-#define STALE      6    /* looks in which it did not fall, until that is that */
-#define MANY_TIMES 20   /* `iterations`, for islands of few rows */
-#define TWICE      2    /* for others */
-#define COLD       800  /* for the very first solve with substeps, at least */
+#define STALE      6    /* looks without a fall, after which an island is given up */
+#define STALE_LINKS                                                                                \
+  30                   /* likewise in small islands with joints, where it does not fall steadily   \
+                        */
+#define MANY_TIMES 20  /* `iterations`, for islands of few rows */
+#define TWICE      2   /* for others */
+#define COLD       800 /* for the very first solve with substeps, at least */
 
 static int most_of(const talus_solve_def *settings, bool are_few, bool is_cold) {
   if (settings->tolerance == 0)
@@ -43,6 +46,7 @@ tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links) {
   const bool is_auto = settings->tolerance < 0;
   tl_effort effort = {.usual = settings->iterations,
                       .most = most_of(settings, is_small, system->is_cold),
+                      .patience = is_small && has_links ? STALE_LINKS : STALE,
                       .tolerance = is_auto ? LOOSE * small : settings->tolerance,
                       .best = -1};
   effort.enough = effort.tolerance;
@@ -54,8 +58,11 @@ tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links) {
     effort.enough *= STEADY;
   if (system->is_cold) /* most rows of a tall stack see nothing of a fall until the end */
     effort.enough = effort.tolerance;
-  if (!are_few && !system->is_cold && settings->iterations_max < 0 && small > effort.enough)
-    effort.enough = small;
+  /* What is above the speed of free fall is told as not converged (ccp/converge.c). */
+  const double fall = (double)tl_length(system->model->gravity) * system->crowd->dt;
+  const double loose = fall > 0 && fall < small ? fall : small;
+  if (!are_few && !system->is_cold && settings->iterations_max < 0 && loose > effort.enough)
+    effort.enough = loose;
   return effort;
 }
 
@@ -76,7 +83,7 @@ bool tl_effort_is_enough(tl_effort *effort, int done, double rms) {
     effort->best = rms;
     effort->stale = 0;
   }
-  return effort->stale >= STALE;
+  return effort->stale >= effort->patience;
 }
 
 /* q(s) = slope s + c s^2, c = q - slope > 0: the lowest for s = -slope/(2 c). */

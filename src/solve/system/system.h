@@ -154,6 +154,7 @@ typedef struct tl_effort {
   double enough;    /* m/s: what is good enough beyond the usual sweeps */
   double best;      /* m/s: the least residual beyond them */
   int stale;        /* looks since it fell */
+  int patience;     /* looks in which it may fail to fall */
 } tl_effort;
 
 /* rows: of contacts and links. */

@@ -115,12 +115,13 @@ static void begin_warm(tl_implicit *job) {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-static const char *const method_names[] = {"newton", "picard", "euler"};
+static const char *const method_names[] = {"newton", "picard", "euler", "surrogate-picard",
+                                           "multires-picard"};
 
 static talus_status give_up(tl_implicit *job, int count) {
   const talus_implicit_def *def = &job->crowd->model->implicit;
   const double dt = job->crowd->dt;
-  const bool is_lost = !(job->worst < INFINITY), is_picard = def->method == TALUS_IMPLICIT_PICARD;
+  const bool is_lost = !(job->worst < INFINITY), is_picard = def->method != TALUS_IMPLICIT_NEWTON;
   const double product = sqrt(job->stiffness);
   char change[64] = "its velocity is out of range", stiff[48] = "", remedy[160];
   job->report->culprit = job->worst_slot;
@@ -224,6 +225,7 @@ static talus_status look_at_start(tl_implicit *job) {
   tl_penalty *p = crowd->penalty;
   tl_crowd at_start = *crowd;
   at_start.contacts_after = &p->start;
+  at_start.multires = NULL;
   TL_TRY(tl_step_find_contacts(job->backend, &at_start, job->report));
   const tl_penalty_motion motion = {.velocity = crowd->in->velocity, .spin = crowd->in->spin};
   tl_penalty_sums sums;
@@ -278,7 +280,8 @@ static talus_status iterate(tl_implicit *job) {
                                               : tl_implicit_picard(job, &count));
   job->report->solve.iterations = job->report->solve.inner = count;
   job->report->solve.force_change = job->worst;
-  return job->worst <= def->tolerance ? TALUS_OK : give_up(job, count);
+  job->is_stuck = !tl_implicit_is_found(job);
+  return job->is_stuck ? give_up(job, count) : TALUS_OK;
 }
 
 static talus_status step_here(tl_implicit *job) {
@@ -302,21 +305,18 @@ static talus_status step_here(tl_implicit *job) {
   return TALUS_OK;
 }
 
-talus_status tl_step_implicit(const tl_backend *backend, const tl_crowd *crowd,
-                              tl_step_report *report) {
+talus_status tl_implicit_step(const tl_backend *backend, const tl_crowd *crowd,
+                              tl_step_report *report, bool *is_stuck) {
   tl_penalty *p = crowd->penalty;
   *report = (tl_step_report){.culprit = TL_NONE, .partner = TL_NONE};
-  if (crowd->joints)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");
-  if (crowd->where)
-    TL_TRY(tl_need(crowd->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE));
-  TL_TRY(tl_penalty_prepare(crowd));
   tl_implicit job = {.backend = backend, .crowd = crowd, .report = report, .at_end = *crowd};
   job.at_end.in = &job.guess;
+  if (crowd->multires)
+    tl_multires_begin(crowd->multires, (double)tl_penalty_reach(crowd->model));
   const double pressed = p->pressed, stored = p->stored;
   const talus_status status = step_here(&job);
   if (status != TALUS_OK) /* the next one starts as this one did */
     p->pressed = pressed, p->stored = stored;
+  *is_stuck = job.is_stuck;
   return status;
 }

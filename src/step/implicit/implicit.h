@@ -1,6 +1,7 @@
 /* Implicit steps: the forces of springs at the end of the step (docs/theory/implicit.md).
  *
- *   implicit.c   the order of it: guesses, looks, what counts in the end
+ *   halves.c     a step that does not converge is taken in two halves
+ *   implicit.c   the order of one: guesses, looks, what counts in the end
  *   look.c       from impulses to velocities, places, contacts and forces
  *   picard.c     the forces of one guess are the next (Noble, Algorithm 8)
  *   newton.c     semi-smooth Newton
@@ -15,6 +16,7 @@
 #ifndef TL_STEP_IMPLICIT_H
 #define TL_STEP_IMPLICIT_H
 
+#include "narrow/multires.h"
 #include "solve/penalty/penalty.h"
 #include "step/step.h"
 
@@ -60,13 +62,24 @@ typedef struct tl_implicit {
   int looks;
   uint8_t *careful; /* by slot, Newton: so many steps what slides is as stiff along as across */
   bool is_limited;  /* friction has the forces of penalty->limits */
+  bool is_stuck;    /* it did not converge */
 } tl_implicit;
+
+/* A step as it is; *is_stuck: it failed because it did not converge. */
+talus_status tl_implicit_step(const tl_backend *backend, const tl_crowd *crowd,
+                              tl_step_report *report, bool *is_stuck);
 
 /* Contacts whose impulses are a guess for those of this step: of the last step; where something was
  * changed by hand, of the state as it is; none in a first step. */
 static inline const tl_contacts *tl_implicit_known(const tl_implicit *job) {
   const tl_contacts *last = job->crowd->contacts_before;
   return last->count > 0 ? job->at_end.contacts_before : last;
+}
+
+/* Whether the guess is right, with all that touches. */
+static inline bool tl_implicit_is_found(const tl_implicit *job) {
+  return job->worst <= job->crowd->model->implicit.tolerance &&
+         !(job->at_end.multires && job->at_end.multires->widened > 0);
 }
 
 /* Velocities, places, contacts and forces of job->impulse, and how far they are from it. */

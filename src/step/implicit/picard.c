@@ -11,6 +11,8 @@
  * its sign, so that contacts that open and close on the way do no harm; what was touched in any
  * guess of the step counts. */
 static double share_for(const tl_implicit *job, double *most) {
+  if (job->at_end.multires && job->at_end.multires->widened > 0)
+    *most = 0; /* contacts of surrogates, which do not come again */
   for (size_t i = 0; i < job->crowd->count; ++i)
     *most = fmax(*most, tl_implicit_stiffness(job, tl_crowd_slot(job->crowd, i)));
   return 1 / (1 + *most);
@@ -39,7 +41,7 @@ talus_status tl_implicit_picard(tl_implicit *job, int *count) {
     job->mark = tl_arena_get_mark(job->crowd->arena);
   }
   TL_TRY(tl_implicit_look(job));
-  for (*count = 0; !(job->worst <= def->tolerance) && *count < def->iterations; ++*count) {
+  for (*count = 0; !tl_implicit_is_found(job) && *count < def->iterations; ++*count) {
     if (!(job->worst < INFINITY))
       return TALUS_OK;
     TL_GO_ON(job->crowd->cancel);

@@ -41,7 +41,10 @@ void tl_local_end_tentative(tl_local *local, uint32_t at) {
 
 void tl_local_drop(tl_local *local, uint32_t at) {
   const tl_cluster *cluster = &local->clusters.data[at];
-  local->counts.rollbacks += !cluster->is_new;
+  if (!cluster->is_new) {
+    local->counts.rollbacks++;
+    local->counts.dropped[tl_step_length_class(cluster->dt, local->crowd->dt)]++;
+  }
   tl_local_end_tentative(local, at);
   local->free_clusters.data[local->free_clusters.count++] = at;
 }
@@ -254,7 +257,13 @@ static talus_status step_one(const tl_local *local, tl_cluster *cluster, tl_gath
   TL_TRY(tl_arena_reset(&crew->arena));
   TL_TRY(gather(local, cluster, crew, par));
   tl_crowd crowd = crowd_of(crew, cluster);
-  TL_TRY(tl_step_adaptive(local->backend, &crowd, &cluster->report));
+  /* Without candidates the step is the same, but for looking for them. */
+  const bool is_alone = crew->count == 1 && !crowd.joints && crew->model.substeps <= 1;
+  talus_status status =
+      is_alone ? tl_step_alone(local->backend, &crowd, &cluster->report) : TALUS_ERROR_DIVERGED;
+  if (status == TALUS_ERROR_DIVERGED) /* in the second case it is shortened */
+    status = tl_step_adaptive(local->backend, &crowd, &cluster->report);
+  TL_TRY(status);
   cluster->t1 = crowd.t1, cluster->dt = crowd.dt;
   return scatter(local, cluster, crew, &crowd);
 }

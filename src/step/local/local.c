@@ -68,13 +68,19 @@ static talus_status begin_joints(tl_local *local) {
 }
 
 /* Who pushed whom in a step stays together until the next: what they gave each other is given
- * evenly over the step. */
-static void bind_contacts(tl_local *local, const tl_contacts *contacts) {
+ * evenly over the step. So does what an impact gave, but to bodies that flew from there on: these
+ * have it at once, and whoever comes back keeps it. */
+static void bind_contacts(tl_local *local, const tl_contacts *contacts, bool has_laws) {
+  uint32_t last[2] = {TL_NONE, TL_NONE}; /* points of a pair follow each other */
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *c = &contacts->data[i];
-    if (!(tl_length2(c->impulse) > 0) || !local->bodies.data[c->a].is_movable ||
-        !local->bodies.data[c->b].is_movable)
+    const tl_local_body *a = &local->bodies.data[c->a], *b = &local->bodies.data[c->b];
+    const bool is_even = has_laws && (!a->flies || !b->flies);
+    const talus_vec3 given = is_even ? tl_contacts_impulse(contacts, i) : c->impulse;
+    if (!(tl_length2(given) > 0) || !a->is_movable || !b->is_movable ||
+        (c->a == last[0] && c->b == last[1]))
       continue;
+    last[0] = c->a, last[1] = c->b;
     for (uint32_t k = local->bodies.data[c->a].first; k != TL_NONE;) {
       tl_meeting *m = &local->meetings.data[k];
       if (tl_meeting_other(m, c->a) == c->b)
@@ -91,8 +97,8 @@ static tl_mover at_begin(const tl_crowd *crowd, uint32_t slot, talus_dvec3 at) {
                     {.position = at, .rotation = tl_dquat_widen(crowd->in->rotation[slot])}};
 }
 
-/* Whether bodies overlap before anything has happened. */
-static bool has_overlap(const tl_local *local) {
+/* Pairs that overlap before anything has happened. */
+static void find_tangled(tl_local *local) {
   const tl_crowd *crowd = local->crowd;
   for (size_t i = 0; i < local->meetings.count; ++i) {
     const uint32_t a = local->meetings.data[i].a, b = local->meetings.data[i].b;
@@ -103,10 +109,8 @@ static bool has_overlap(const tl_local *local) {
         is_plane ? tl_dsub(x[b], x[a]) : tl_model_offset(crowd->model, x[a], x[b]);
     const tl_advance pair = {
         .a = at_begin(crowd, a, tl_dvec3(0, 0, 0)), .b = at_begin(crowd, b, apart), .h = 1};
-    if (tl_advance_gap(&pair, 0, 0) < 0)
-      return true;
+    local->meetings.data[i].is_tangled = tl_advance_gap(&pair, 0, 0) < 0;
   }
-  return false;
 }
 #endif
 
@@ -125,12 +129,13 @@ static talus_status begin(tl_local *local) {
     TL_TRY(tl_array_push(&local->crews, none));
   }
   TL_TRY(begin_joints(local));
+  TL_TRY(tl_local_begin_giving(local));
   TL_TRY(begin_bodies(local));
   TL_TRY(tl_local_find_near(local));
 #if !defined(NDEBUG)
-  local->is_tangled = has_overlap(local);
+  find_tangled(local);
 #endif
-  bind_contacts(local, local->crowd->contacts_before);
+  bind_contacts(local, local->crowd->contacts_before, false);
   return tl_local_index_contacts(local);
 }
 
@@ -348,8 +353,10 @@ static talus_status fail(tl_local *local, tl_step_report *report) {
 
 /* ---- commit ---------------------------------------------------------------------------------- */
 
+/* The law of a body is final until then. */
 static talus_status record(tl_local *local, uint32_t slot, double to) {
   const tl_local_body *body = &local->bodies.data[slot];
+  TL_TRY(tl_local_give(local, slot, to));
   if (!local->records || !(to > body->o))
     return TALUS_OK;
   const tl_piece piece = {slot, body->o, to, body->c, body->law};
@@ -394,16 +401,15 @@ static void bind(tl_local *local, const tl_cluster *cluster) {
       k = tl_meeting_next(m, slot);
     }
   }
-  bind_contacts(local, &cluster->contacts);
+  bind_contacts(local, &cluster->contacts, true);
 }
 
 static void count_step(tl_local *local, const tl_cluster *cluster) {
   tl_local_counts *counts = &local->counts;
   const size_t bodies = cluster->members.count;
-  int bin = 0;
-  for (double h = local->crowd->dt; bin < 31 && cluster->dt < 0.75 * h; h *= 0.5)
-    bin++;
-  counts->histogram[bin] += bodies;
+  const int length = tl_step_length_class(cluster->dt, local->crowd->dt);
+  counts->histogram[length] += bodies;
+  counts->steps[length]++;
   counts->clusters++;
   counts->window = fmax(counts->window, cluster->t1 - local->star);
   counts->least = counts->least > 0 ? fmin(counts->least, cluster->dt) : cluster->dt;
@@ -463,13 +469,13 @@ static void assert_invariants(const tl_local *local) {
 /* (I2): its law overlaps that of no other body. */
 static void assert_apart(const tl_local *local, uint32_t slot) {
   uint64_t looks = 0;
-  if (local->skips_check || local->is_tangled || local->crowd->model->allows_overlap)
+  if (local->skips_check)
     return;
   for (uint32_t i = local->bodies.data[slot].first; i != TL_NONE;) {
     const tl_meeting *m = &local->meetings.data[i];
     const tl_local_body *a = &local->bodies.data[m->a], *b = &local->bodies.data[m->b];
     const tl_track ta = tl_local_actual(local, m->a), tb = tl_local_actual(local, m->b);
-    TL_ASSERT(m->is_wall || m->is_late ||
+    TL_ASSERT(m->is_wall || m->is_late || m->is_tangled ||
               tl_local_keep_apart(local->crowd->model, m->a, &ta, m->b, &tb, fmax(a->o, b->o),
                                   fmin(a->c, b->c), -0.01, &looks));
     i = tl_meeting_next(m, slot);
@@ -511,6 +517,7 @@ static talus_status commit(tl_local *local, tl_step_report *report) {
       commit_body(local, cluster, at, slot);
       TL_TRY(tl_array_push(&local->fresh, slot));
     }
+    TL_TRY(tl_local_prepare_giving(local, cluster));
     TL_TRY(commit_joints(local, cluster));
     bind(local, cluster);
     count_step(local, cluster);
@@ -574,6 +581,7 @@ static talus_status finish(tl_local *local) {
 #undef COPY
     to->told = from->told;
   }
+  TL_TRY(tl_local_sort(&local->given, local->given_centres.data));
   TL_TRY(tl_local_collect(local, crowd->contacts_after));
   if (crowd->joints)
     tl_joints_tell_coarse(model, crowd->joints, crowd->joints_after, crowd->t1);
@@ -622,6 +630,8 @@ void tl_local_free(tl_local *local) {
     tl_array_free(&cluster->members);
     tl_array_free(&cluster->rows);
     tl_array_free(&cluster->joints);
+    tl_array_free(&cluster->centres);
+    tl_array_free(&cluster->owned);
     tl_contacts_release(&cluster->contacts);
   }
   for (size_t i = 0; i < local->crews.count; ++i)
@@ -646,4 +656,7 @@ void tl_local_free(tl_local *local) {
   tl_array_free(&local->crews);
   tl_array_free(&local->joints.all);
   tl_array_free(&local->pieces);
+  tl_contacts_release(&local->given);
+  tl_array_free(&local->given_centres);
+  tl_array_free(&local->pulls);
 }

@@ -12,6 +12,7 @@
  *   near.c     who may meet whom within the interval: boxes, pairs, those who leave their box
  *   cluster.c  clusters: who belongs together, and the step of one
  *   memory.c   contacts that clusters keep from step to step
+ *   given.c    what contacts and joints gave within the interval, for probes
  *   pieces.c   what an audit asks for: the final paths, and whether they keep apart
  *
  * Every decision follows from the states, times and lists of a round, in an order that does not
@@ -60,6 +61,7 @@ typedef struct tl_meeting {
   bool is_edge;            /* they may meet: they are of one cluster */
   bool is_bound;           /* one pushed the other in the last step of both: likewise */
   bool is_late;            /* a joint held them until it broke within the interval */
+  bool is_tangled;         /* they overlapped when it began: put so by hand; debug builds */
   uint32_t seen;           /* stamp of searches */
 } tl_meeting;
 
@@ -78,6 +80,8 @@ typedef struct tl_cluster {
   bool commits;               /* in this round */
   talus_status status;        /* of its step */
   tl_contacts contacts;       /* after the step, by slot, impulses for the grid's length */
+  TL_ARRAY(tl_centres) centres; /* of them, when it began, and ... */
+  TL_ARRAY(uint64_t) owned;     /* ... each with who has it in front, ascending: for given.c */
   TL_ARRAY(tl_local_joint) joints;
   tl_step_report report;
   size_t refers; /* bodies whose past it is */
@@ -92,7 +96,9 @@ typedef struct tl_local_counts {
   uint64_t rounds;
   uint64_t rendezvous;    /* bodies that came back to meet others */
   uint64_t rollbacks;     /* steps of clusters that were computed and do not count */
-  uint64_t histogram[32]; /* steps of bodies that count, by length: [i] is at most max / 2^i */
+  uint64_t histogram[TL_LENGTHS]; /* steps of bodies that count, by length */
+  uint64_t steps[TL_LENGTHS];     /* of clusters, that count */
+  uint64_t dropped[TL_LENGTHS];   /* of clusters, that were computed and do not */
   double depth;           /* s: furthest that a body came back */
   double window;          /* s: most that one body was ahead of another */
   double least;           /* s: the shortest step that counts */
@@ -145,9 +151,11 @@ typedef struct tl_local {
   double least;        /* s: step.min */
   double growth;
   bool skips_check; /* tests alone: tentative steps count unseen */
-  bool
-      is_tangled; /* bodies overlap at the begin of the interval: put there by hand; debug builds */
-  bool records;   /* pieces, for an audit */
+  bool wants_given; /* somebody probes contacts or joints: */
+  tl_contacts given; /* all that final steps had, in canonical order, with what each gave */
+  TL_ARRAY(tl_centres) given_centres;
+  TL_ARRAY(tl_pull) pulls; /* by row of joints */
+  bool records;            /* pieces, for an audit */
   TL_ARRAY(tl_piece) pieces;
   tl_local_counts counts;
 } tl_local;
@@ -227,8 +235,23 @@ talus_status tl_local_index_contacts(tl_local *local);
 /* Contacts among the rows of a cluster as its bodies' last steps left them, by row. */
 talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, tl_gathered *crew);
 /* What a step left becomes the cluster's. */
-talus_status tl_local_keep(const tl_local *local, const tl_gathered *crew, tl_cluster *cluster);
+talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster *cluster);
 /* All of them, in canonical order. */
 talus_status tl_local_collect(tl_local *local, tl_contacts *contacts);
+/* The movable body with whose steps a contact is remembered. */
+static inline uint32_t tl_local_owner_of(const tl_local *local, const tl_contact *c) {
+  return local->bodies.data[c->a].is_movable ? c->a : c->b;
+}
+/* Impulses of a step of one length as those of another. */
+void tl_local_scale_impulses(tl_contacts *set, size_t i, talus_real ratio);
+/* Canonical order; centres (NULL: none) go along, and what has one key keeps its order. */
+talus_status tl_local_sort(tl_contacts *set, tl_centres *centres);
+
+/* given.c */
+talus_status tl_local_begin_giving(tl_local *local);
+/* Of a step that counts from now on. */
+talus_status tl_local_prepare_giving(const tl_local *local, tl_cluster *cluster);
+/* The law of a body is final until then: what its contacts and joints gave is added. */
+talus_status tl_local_give(tl_local *local, uint32_t slot, double to);
 
 #endif

@@ -7,10 +7,6 @@
 
 #include <stdlib.h>
 
-static uint32_t owner_of(const tl_local *local, const tl_contact *c) {
-  return local->bodies.data[c->a].is_movable ? c->a : c->b;
-}
-
 talus_status tl_local_index_contacts(tl_local *local) {
   const tl_contacts *all = local->crowd->contacts_before;
   const size_t bodies = local->bodies.count;
@@ -19,33 +15,15 @@ talus_status tl_local_index_contacts(tl_local *local) {
   uint32_t *begin = local->owners.data;
   memset(begin, 0, (bodies + 2) * sizeof *begin);
   for (size_t i = 0; i < all->count; ++i)
-    begin[owner_of(local, &all->data[i]) + 2]++;
+    begin[tl_local_owner_of(local, &all->data[i]) + 2]++;
   for (size_t i = 2; i < bodies + 2; ++i)
     begin[i] += begin[i - 1];
   for (size_t i = 0; i < all->count; ++i)
-    local->owned.data[begin[owner_of(local, &all->data[i]) + 1]++] = (uint32_t)i;
+    local->owned.data[begin[tl_local_owner_of(local, &all->data[i]) + 1]++] = (uint32_t)i;
   return TALUS_OK;
 }
 
-/* Contact i of a set behind those of another one; what only some models have goes along. */
-static talus_status append(tl_contacts *to, const tl_contacts *from, size_t i) {
-  for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
-    const tl_record *record = &tl_contact_records[r];
-    const tl_any_array all = tl_contacts_array(from, record);
-    tl_any_array array = tl_contacts_array(to, record);
-    if (r > 0 && (all.count == 0 || all.count != from->count))
-      continue;
-    TL_TRY(tl_array_grow(&array.data, &array.capacity, array.count + 1, record->bytes));
-    memcpy((unsigned char *)array.data + array.count * record->bytes,
-           (const unsigned char *)all.data + i * record->bytes, record->bytes);
-    array.count++;
-    tl_contacts_set_array(to, record, array);
-  }
-  return TALUS_OK;
-}
-
-/* Impulses of a step of one length as those of another. */
-static void scale_impulses(tl_contacts *set, size_t i, talus_real ratio) {
+void tl_local_scale_impulses(tl_contacts *set, size_t i, talus_real ratio) {
   for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
     const tl_record *record = &tl_contact_records[r];
     const tl_any_array array = tl_contacts_array(set, record);
@@ -62,15 +40,19 @@ static int compare(const tl_contact *x, const tl_contact *y) {
   return tl_contact_compare(x->a, x->b, x->feature_a, x->feature_b, y);
 }
 
-/* Sorts a set by keys, where it is not in order already; sets are small or nearly sorted. */
-static int compare_keys(const void *x, const void *y) { return compare(x, y); }
-
 typedef struct keyed {
   tl_contact contact;
   uint32_t at;
 } keyed;
 
-static talus_status put_in_order(tl_contacts *set) {
+static int compare_keys(const void *x, const void *y) {
+  const keyed *a = x, *b = y;
+  const int order = compare(&a->contact, &b->contact);
+  return order != 0 ? order : a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* Sets are small or nearly sorted. */
+talus_status tl_local_sort(tl_contacts *set, tl_centres *centres) {
   bool is_sorted = true;
   for (size_t i = 1; i < set->count && is_sorted; ++i)
     is_sorted = compare(&set->data[i - 1], &set->data[i]) < 0;
@@ -83,17 +65,24 @@ static talus_status put_in_order(tl_contacts *set) {
   qsort(keys.data, keys.count, sizeof *keys.data, compare_keys);
   TL_ARRAY(uint32_t) place = {0};
   TL_ARRAY(tl_law_state) states = {0};
+  TL_ARRAY(tl_centres) moved = {0};
   talus_status status = tl_array_resize(&place, set->count);
   const bool has_states = tl_contacts_have_law_states(set);
   if (status == TALUS_OK && has_states)
     status = tl_array_resize(&states, set->count);
+  if (status == TALUS_OK && centres)
+    status = tl_array_resize(&moved, set->count);
   if (status == TALUS_OK) {
     for (size_t i = 0; i < set->count; ++i) {
       set->data[i] = keys.data[i].contact;
       place.data[keys.data[i].at] = (uint32_t)i;
       if (has_states)
         states.data[i] = set->law_states.data[keys.data[i].at];
+      if (centres)
+        moved.data[i] = centres[keys.data[i].at];
     }
+    if (centres)
+      memcpy(centres, moved.data, set->count * sizeof *centres);
     if (has_states)
       memcpy(set->law_states.data, states.data, set->count * sizeof *states.data);
     for (size_t i = 0; i < set->hits.count; ++i)
@@ -107,6 +96,7 @@ static talus_status put_in_order(tl_contacts *set) {
   tl_array_free(&keys);
   tl_array_free(&place);
   tl_array_free(&states);
+  tl_array_free(&moved);
   return status;
 }
 
@@ -124,12 +114,22 @@ static uint32_t row_of(const tl_cluster *cluster, uint32_t slot) {
   return lo < cluster->rows.count && cluster->rows.data[lo] == slot ? (uint32_t)lo : TL_NONE;
 }
 
+/* rows: of the pair in slots; points of a pair follow each other. */
+typedef struct known_pair {
+  tl_pair slots, rows;
+} known_pair;
+
 static talus_status recall_one(const tl_cluster *cluster, const tl_contacts *from, size_t i,
-                               tl_contacts *to) {
-  const uint32_t a = row_of(cluster, from->data[i].a), b = row_of(cluster, from->data[i].b);
+                               tl_contacts *to, known_pair *known) {
+  const tl_pair slots = {from->data[i].a, from->data[i].b};
+  if (slots.a != known->slots.a)
+    known->slots.a = slots.a, known->rows.a = row_of(cluster, slots.a);
+  if (slots.b != known->slots.b)
+    known->slots.b = slots.b, known->rows.b = row_of(cluster, slots.b);
+  const uint32_t a = known->rows.a, b = known->rows.b;
   if (a == TL_NONE || b == TL_NONE)
     return TALUS_OK;
-  TL_TRY(append(to, from, i));
+  TL_TRY(tl_contacts_append(to, from, i));
   to->data[to->count - 1].a = a;
   to->data[to->count - 1].b = b;
   return TALUS_OK;
@@ -139,6 +139,7 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
   const tl_contacts *all = local->crowd->contacts_before;
   tl_contacts *to = &crew->contacts_before;
   uint32_t last = TL_NONE;
+  known_pair known = {{TL_NONE, TL_NONE}, {TL_NONE, TL_NONE}};
   tl_contacts_clear(to);
   tl_contacts_clear(&crew->contacts_after);
   to->dt = tl_model_substep(local->crowd->model, local->crowd->dt);
@@ -146,7 +147,7 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
     const uint32_t slot = cluster->members.data[m], past = local->bodies.data[slot].past;
     if (past == TL_NONE) {
       for (size_t i = local->owners.data[slot]; i < local->owners.data[slot + 1]; ++i)
-        TL_TRY(recall_one(cluster, all, local->owned.data[i], to));
+        TL_TRY(recall_one(cluster, all, local->owned.data[i], to, &known));
       continue;
     }
     const tl_contacts *from = &local->clusters.data[past].contacts;
@@ -157,28 +158,24 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
       was_there = local->bodies.data[cluster->members.data[n]].past == past;
     last = past;
     for (size_t i = 0; !was_there && i < from->count; ++i)
-      if (local->bodies.data[owner_of(local, &from->data[i])].past == past)
-        TL_TRY(recall_one(cluster, from, i, to));
+      if (local->bodies.data[tl_local_owner_of(local, &from->data[i])].past == past)
+        TL_TRY(recall_one(cluster, from, i, to, &known));
   }
-  return put_in_order(to);
+  return tl_local_sort(to, NULL);
 }
 
-talus_status tl_local_keep(const tl_local *local, const tl_gathered *crew, tl_cluster *cluster) {
+/* The sets change places: the crew has no more use for what it found. */
+talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster *cluster) {
   const tl_model *model = local->crowd->model;
-  const tl_contacts *from = &crew->contacts_after;
-  tl_contacts *to = &cluster->contacts;
+  tl_contacts *set = &cluster->contacts;
   const talus_real ratio = tl_step_ratio(cluster->dt, local->crowd->dt);
-  tl_contacts_clear(to);
-  for (size_t i = 0; i < from->count; ++i) {
-    TL_TRY(append(to, from, i));
-    to->data[i].a = cluster->rows.data[from->data[i].a];
-    to->data[i].b = cluster->rows.data[from->data[i].b];
+  tl_contacts_swap(set, &crew->contacts_after);
+  for (size_t i = 0; i < set->count; ++i) {
+    set->data[i].a = cluster->rows.data[set->data[i].a];
+    set->data[i].b = cluster->rows.data[set->data[i].b];
     if (ratio != 1)
-      scale_impulses(to, i, ratio);
+      tl_local_scale_impulses(set, i, ratio);
   }
-  TL_TRY(tl_array_resize(&to->hits, from->hits.count));
-  if (from->hits.count > 0)
-    memcpy(to->hits.data, from->hits.data, from->hits.count * sizeof *from->hits.data);
   TL_TRY(tl_array_resize(&cluster->joints, crew->joints.all.count));
   for (size_t i = 0; i < crew->joints.all.count; ++i) {
     tl_local_joint *joint = &cluster->joints.data[i];
@@ -192,10 +189,28 @@ talus_status tl_local_keep(const tl_local *local, const tl_gathered *crew, tl_cl
   return TALUS_OK;
 }
 
+/* The only step that is anybody's last has all contacts. */
+static bool collect_one(tl_local *local, tl_contacts *contacts) {
+  tl_cluster *only = NULL;
+  for (size_t k = 0; k < local->clusters.count; ++k) {
+    tl_cluster *cluster = &local->clusters.data[k];
+    if (cluster->refers > 0 && only)
+      return false;
+    only = cluster->refers > 0 ? cluster : only;
+  }
+  if (!only)
+    return false;
+  const tl_contacts before = *contacts;
+  tl_contacts_swap(&only->contacts, contacts);
+  contacts->dt = before.dt, contacts->recent = before.recent, contacts->steps = before.steps;
+  return true;
+}
+
 talus_status tl_local_collect(tl_local *local, tl_contacts *contacts) {
   tl_contacts_clear(contacts);
   contacts->dt = tl_model_substep(local->crowd->model, local->crowd->dt);
-  for (size_t k = 0; k < local->clusters.count; ++k) {
+  const bool is_one = collect_one(local, contacts);
+  for (size_t k = 0; k < local->clusters.count && !is_one; ++k) {
     const tl_cluster *cluster = &local->clusters.data[k];
     if (cluster->refers == 0)
       continue;
@@ -204,9 +219,9 @@ talus_status tl_local_collect(tl_local *local, tl_contacts *contacts) {
       const tl_contact *c = &cluster->contacts.data[i];
       while (hit < cluster->contacts.hits.count && cluster->contacts.hits.data[hit].contact < i)
         hit++;
-      if (local->bodies.data[owner_of(local, c)].past != k)
+      if (local->bodies.data[tl_local_owner_of(local, c)].past != k)
         continue;
-      TL_TRY(append(contacts, &cluster->contacts, i));
+      TL_TRY(tl_contacts_append(contacts, &cluster->contacts, i));
       if (hit < cluster->contacts.hits.count && cluster->contacts.hits.data[hit].contact == i) {
         const tl_hit given = {(uint32_t)contacts->count - 1,
                               cluster->contacts.hits.data[hit].impulse};
@@ -214,5 +229,5 @@ talus_status tl_local_collect(tl_local *local, tl_contacts *contacts) {
       }
     }
   }
-  return put_in_order(contacts);
+  return tl_local_sort(contacts, NULL);
 }

@@ -1,0 +1,102 @@
+/* What contacts and joints gave within the interval, for probes and averages.
+ *
+ * A step that counts may still be cut: who comes back to an earlier time keeps the step until then,
+ * and with it that part of what was given. So it is added when the law of the step becomes final.
+ * Arms are those of the centres when the step began, where its contacts were found. */
+#include "step/local/local.h"
+
+#include <stdlib.h>
+
+static talus_dvec3 centre_at(const tl_local *local, uint32_t slot, double t) {
+  const tl_crowd *crowd = local->crowd;
+  if (local->bodies.data[slot].is_movable)
+    return local->bodies.data[slot].final.position;
+  if (crowd->model->property.flags[slot] & TL_FLAG_KINEMATIC)
+    return tl_body_moving(crowd->model, slot, t).position;
+  return crowd->in->position[slot];
+}
+
+static int compare_keys(const void *x, const void *y) {
+  const uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+  return a < b ? -1 : a > b;
+}
+
+talus_status tl_local_prepare_giving(const tl_local *local, tl_cluster *cluster) {
+  const size_t n = local->wants_given ? cluster->contacts.count : 0;
+  TL_TRY(tl_array_resize(&cluster->centres, n));
+  TL_TRY(tl_array_resize(&cluster->owned, n));
+  for (size_t i = 0; i < n; ++i) {
+    const tl_contact *c = &cluster->contacts.data[i];
+    cluster->centres.data[i] = (tl_centres){centre_at(local, c->a, cluster->t0), centre_at(local, c->b, cluster->t0)};
+    cluster->owned.data[i] = (uint64_t)tl_local_owner_of(local, c) << 32 | i;
+  }
+  if (n > 1)
+    qsort(cluster->owned.data, n, sizeof *cluster->owned.data, compare_keys);
+  return TALUS_OK;
+}
+
+/* share: of the step that became final. What impacts gave a body that flies was given at once. */
+static talus_status give_contact(tl_local *local, const tl_cluster *cluster, size_t i, double share,
+                                 bool flies) {
+  const talus_vec3 kept = cluster->contacts.data[i].impulse,
+                   hit = tl_sub(tl_contacts_impulse(&cluster->contacts, i), kept);
+  TL_TRY(tl_contacts_append(&local->given, &cluster->contacts, i));
+  TL_TRY(tl_array_push(&local->given_centres, cluster->centres.data[i]));
+  const size_t at = local->given.count - 1;
+  tl_local_scale_impulses(&local->given, at, TL_R(share * cluster->dt / local->crowd->dt));
+  talus_vec3 *impulse = &local->given.data[at].impulse;
+  *impulse = tl_madd(*impulse, TL_R(flies ? 1 : share), hit);
+  return TALUS_OK;
+}
+
+static talus_status give_contacts(tl_local *local, uint32_t slot, double share) {
+  const tl_local_body *body = &local->bodies.data[slot];
+  const tl_cluster *cluster = &local->clusters.data[body->past];
+  const uint64_t key = (uint64_t)slot << 32;
+  size_t lo = 0, hi = cluster->owned.count;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    if (cluster->owned.data[middle] < key)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  for (; lo < cluster->owned.count && cluster->owned.data[lo] >> 32 == slot; ++lo)
+    TL_TRY(give_contact(local, cluster, cluster->owned.data[lo] & UINT32_MAX, share, body->flies));
+  return TALUS_OK;
+}
+
+/* Joints act evenly over the step. */
+static void give_joints(tl_local *local, uint32_t slot, double h) {
+  size_t ends = 0;
+  const tl_joint_end *end =
+      local->joints.all.count > 0 ? tl_joints_at(&local->joints, slot, &ends) : NULL;
+  for (size_t i = 0; i < ends; ++i) {
+    const tl_joint *joint = &local->joints.all.data[end[i].row];
+    tl_pull *pull = &local->pulls.data[end[i].row];
+    const bool is_first = joint->a != TL_NONE && local->bodies.data[joint->a].is_movable;
+    if ((is_first ? joint->a : joint->b) != slot || pull->is_over)
+      continue;
+    pull->force = tl_dmadd(pull->force, h, joint->force);
+    pull->torque = tl_dmadd(pull->torque, h, joint->torque);
+    pull->is_over = joint->broken;
+  }
+}
+
+talus_status tl_local_give(tl_local *local, uint32_t slot, double to) {
+  const tl_local_body *body = &local->bodies.data[slot];
+  if (!local->wants_given || !(to > body->o) || body->past == TL_NONE)
+    return TALUS_OK;
+  give_joints(local, slot, to - body->o);
+  return give_contacts(local, slot, (to - body->o) / (body->c - body->o));
+}
+
+talus_status tl_local_begin_giving(tl_local *local) {
+  const size_t joints = local->wants_given ? local->joints.all.count : 0;
+  tl_contacts_clear(&local->given);
+  local->given_centres.count = 0;
+  TL_TRY(tl_array_resize(&local->pulls, joints));
+  if (joints > 0)
+    memset(local->pulls.data, 0, joints * sizeof *local->pulls.data);
+  return TALUS_OK;
+}
