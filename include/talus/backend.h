@@ -5,6 +5,12 @@
 
 #include <talus/types.h>
 
+#if defined(__GNUC__)
+#define TALUS_API __attribute__((visibility("default")))
+#else
+#define TALUS_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

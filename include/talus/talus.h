@@ -43,12 +43,6 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
-#define TALUS_API __attribute__((visibility("default")))
-#else
-#define TALUS_API
-#endif
-
 /* ---- the library ------------------------------------------------------------------------- */
 
 /* The version of the library that is linked, e.g. "0.1.0". */
@@ -514,8 +508,6 @@ typedef struct talus_world_def {
  * sleep.time is 0.5 s), no domain, nothing strict; implicit: newton, 50 iterations, tolerance 0.01.
  */
 TALUS_API talus_world_def talus_world_def_default(void);
-
-typedef struct talus_world talus_world;
 
 TALUS_API talus_status talus_world_create(const talus_world_def *def, talus_world **world);
 TALUS_API void talus_world_destroy(talus_world *world); /* NULL is fine */
