@@ -122,7 +122,7 @@ help:
 	@echo "make uninstall  PREFIX=...: removes what was installed there, and nothing else"
 	@echo "make deb        Debian packages: talus, libtalus0, libtalus-dev"
 	@echo "make fuzz       60 s of libFuzzer on each target: scenes, files, folders, commands, calls (docs/fuzzing.md)"
-	@echo "make soak       half an hour: every block of memory refused, steps of a million bodies stopped; 1,000 random scenes, every method: no step makes energy; then runs that are killed, fail and lack memory (scripts/storm)"
+	@echo "make soak       half an hour: every block of memory refused, steps of a million bodies stopped; 1,000 random scenes, every method: no step makes energy; every built-in scene to its end; then runs that are killed, fail and lack memory (scripts/storm)"
 	@echo "make bench      re-measure the published tables"
 	@echo "make validate   published and analytic cases, one and a half hours: docs/validation.md; RESUME=1 goes on"
 	@echo "make docs       write docs/api.md and docs/scene.md anew"

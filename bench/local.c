@@ -3,6 +3,7 @@
  * Body-steps do not depend on
  * the machine; every step that was computed counts, whether it was kept or not. */
 #include "bench.h"
+#include "local.h"
 #include "tools.h"
 
 #include "world/world.h"
@@ -21,8 +22,8 @@ typedef struct setup {
 } setup;
 
 typedef struct outcome {
-  double body_steps, seconds, window;
-  uint64_t rollbacks, rendezvous;
+  double body_steps, seconds, window, held;
+  uint64_t rollbacks, rendezvous, clusters, rounds;
   size_t most;
 } outcome;
 
@@ -107,8 +108,7 @@ static bool fill_meshes(talus_world *world, talus_material m, int bodies) {
 
 /* Stones of 320 and 80 triangles, the smaller ones higher, above a hopper of 1,856. */
 static bool fill_hopper(talus_world *world, talus_material m, int bodies) {
-  const talus_mesh_recipe funnel = {
-      .kind = "funnel", .size = {12, 2.125, 8}, .triangles = 1856};
+  const talus_mesh_recipe funnel = {.kind = "funnel", .size = {12, 2.125, 8}, .triangles = 1856};
   const talus_mesh_recipe large = {
       .kind = "noisy-sphere", .size = {1}, .triangles = 320, .noise = 1.4, .seed = 3};
   const talus_mesh_recipe little = {
@@ -125,7 +125,8 @@ static bool fill_hopper(talus_world *world, talus_material m, int bodies) {
                            2.4 * (at / 4 - 1.5) + 0.2 * bench_random(&state),
                            5.5 + 2.4 * layer + 0.3 * bench_random(&state)};
     const talus_vec3 w = {some(&state, 1), some(&state, 1), some(&state, 1)};
-    good = put(world, size > 0.3 ? stone : grain, m, size, x, (talus_vec3){0, 0, TL_R(-4)}, w, TALUS_FREE);
+    good = put(world, size > 0.3 ? stone : grain, m, size, x, (talus_vec3){0, 0, TL_R(-4)}, w,
+               TALUS_FREE);
   }
   return good;
 }
@@ -198,12 +199,12 @@ static bool fill_dominoes(talus_world *world, talus_material m, int bodies) {
 }
 
 static const setup setups[] = {
-    {"pairs", "boxes that collide in pairs", 0, 0.5, 1, 0.05, fill_pairs, {20, 60, 200}},
+    {"pairs", "boxes that collide in pairs", 0, 0.5, 1, 0.05, fill_pairs, {60, 200, 600}},
     {"meshes", "meshes that collide in pairs", 0, 0.5, 1, 0.05, fill_meshes, {20, 60, 200}},
     {"stacks", "stacks of five cubes", 9.81, 0.1, 0.5, 0.01, fill_stacks, {20, 80, 320}},
     {"staircase", "balls on stairs", 9.81, 0.5, 1, 0.02, fill_stairs, {4, 16, 64}},
     {"hopper", "stones in a hopper", 9.81, 0.1, 1.2, 0.01, fill_hopper, {8, 16, 32}},
-    {"dominoes", "rows of eight dominoes", 9.81, 0, 0.4, 0.01, fill_dominoes, {8, 24, 48}},
+    {"dominoes", "rows of eight dominoes", 9.81, 0, 0.4, 0.01, fill_dominoes, {24, 48, 96}},
     {"tower", "rings of bricks, one cluster", 9.81, 0, 0.1, 0.01, fill_tower, {32, 64, 96}},
 };
 #define SETUPS (sizeof setups / sizeof *setups)
@@ -234,13 +235,16 @@ static bool measure(const setup *s, int bodies, talus_step_kind step, int thread
   const clock_t begun = clock();
   good = good && talus_world_step(world, (uint64_t)(until / s->max + 0.5)) == TALUS_OK;
   const tl_local_counts *counts = &world->local.counts;
-  *out = (outcome){.body_steps = step == TALUS_STEP_LOCAL ? (double)counts->body_steps
-                                                          : (double)steps * bodies,
-                   .seconds = (double)(clock() - begun) / CLOCKS_PER_SEC,
-                   .window = counts->window,
-                   .rollbacks = counts->rollbacks,
-                   .rendezvous = counts->rendezvous,
-                   .most = counts->most_members};
+  *out = (outcome){
+      .body_steps = step == TALUS_STEP_LOCAL ? (double)counts->body_steps : (double)steps * bodies,
+      .seconds = (double)(clock() - begun) / CLOCKS_PER_SEC,
+      .window = counts->window,
+      .held = counts->body_steps > 0 ? (double)counts->held / (double)counts->body_steps : 0,
+      .clusters = counts->clusters,
+      .rounds = counts->rounds,
+      .rollbacks = counts->rollbacks,
+      .rendezvous = counts->rendezvous,
+      .most = counts->most_members};
   if (!good)
     cli_error("bench local: %s of %d: %s", s->name, bodies, talus_last_error());
   talus_world_destroy(world);
@@ -255,14 +259,15 @@ static bool run_setup(const setup *s, int threads, bool quick, FILE *csv) {
     if (!measure(s, bodies, TALUS_STEP_ADAPTIVE, threads, until, &a) ||
         !measure(s, bodies, TALUS_STEP_LOCAL, threads, until, &l))
       return false;
-    printf("%-10s %6d %12.0f %12.0f %8.2f %9.3f %9.3f %8.2f %8zu %9llu %9llu\n", s->name, bodies,
-           a.body_steps, l.body_steps, a.body_steps / l.body_steps, a.seconds, l.seconds,
+    printf("%-10s %6d %12.0f %12.0f %8.2f %9.3f %9.3f %8.2f %8zu %9llu %9llu %6.1f\n", s->name,
+           bodies, a.body_steps, l.body_steps, a.body_steps / l.body_steps, a.seconds, l.seconds,
            a.seconds / l.seconds, l.most, (unsigned long long)l.rollbacks,
-           (unsigned long long)l.rendezvous);
+           (unsigned long long)l.rendezvous, 100 * l.held);
     if (csv)
-      fprintf(csv, "%s,%d,%.0f,%.0f,%.6f,%.6f,%zu,%llu,%llu,%.6g\n", s->name, bodies, a.body_steps,
-              l.body_steps, a.seconds, l.seconds, l.most, (unsigned long long)l.rollbacks,
-              (unsigned long long)l.rendezvous, l.window);
+      fprintf(csv, "%s,%d,%.0f,%.0f,%.6f,%.6f,%zu,%llu,%llu,%.6g,%.6g,%llu,%llu\n", s->name, bodies,
+              a.body_steps, l.body_steps, a.seconds, l.seconds, l.most,
+              (unsigned long long)l.rollbacks, (unsigned long long)l.rendezvous, l.window, l.held,
+              (unsigned long long)l.clusters, (unsigned long long)l.rounds);
     fflush(stdout);
   }
   return true;
@@ -282,26 +287,30 @@ int bench_local(int argc, char **argv) {
       .synopsis = "talus bench local [options]",
       .about = "Steps of clusters (step: local) against one step for all (adaptive).",
       .options = list,
-      .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower.\n"
-              "CPU seconds are of this process.\n",
+      .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower; clusters: who\n"
+              "belongs together, by the thesis' Algorithm 2 and by union-find.\n"
+              "CPU seconds are of this process. held: share of steps that the grid cut short.\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench local", argc, argv);
   if (parsed < 0)
     return cli_parse_exit(parsed);
-  const char *names[SETUPS];
+  const char *names[SETUPS + 1];
   for (size_t i = 0; i < SETUPS; ++i)
     names[i] = setups[i].name;
-  if (!bench_has_table("local", table, names, SETUPS))
+  names[SETUPS] = "clusters";
+  if (!bench_has_table("local", table, names, SETUPS + 1))
     return CLI_INPUT;
+  if (table && strcmp(table, "clusters") == 0)
+    return bench_local_clusters(quick) ? CLI_DONE : CLI_FAILED;
   FILE *csv;
   if (!bench_csv_open(output, "local",
                       "setup,bodies,body_steps_adaptive,body_steps_local,seconds_adaptive,"
-                      "seconds_local,most_members,rollbacks,rendezvous,window",
+                      "seconds_local,most_members,rollbacks,rendezvous,window,held,clusters,rounds",
                       &csv))
     return CLI_FAILED;
   printf("talus %s (%s), %d threads\n", talus_version(), talus_features(), threads);
-  printf("%-10s %6s %12s %12s %8s %9s %9s %8s %8s %9s %9s\n", "setup", "bodies", "adaptive",
-         "local", "ratio", "CPU s", "CPU s", "ratio", "largest", "rollbacks", "meetings");
+  printf("%-10s %6s %12s %12s %8s %9s %9s %8s %8s %9s %9s %6s\n", "setup", "bodies", "adaptive",
+         "local", "ratio", "CPU s", "CPU s", "ratio", "largest", "rollbacks", "meetings", "held %");
   bool good = true;
   for (size_t i = 0; good && i < SETUPS; ++i)
     if (!table || strcmp(table, setups[i].name) == 0)

@@ -24,13 +24,19 @@ typedef struct column {
   { offsetof(type, member), offsetof(type, count), (width) * sizeof *((type *)0)->member }
 
 static const column frame_columns[] = {
-    COLUMN(frame, position, bodies, 3),    COLUMN(frame, id, bodies, 1),
-    COLUMN(frame, radius, bodies, 1),      COLUMN(frame, scale, bodies, 1),
-    COLUMN(frame, shape, bodies, 1),       COLUMN(frame, material, bodies, 1),
-    COLUMN(frame, quaternion, bodies, 4),  COLUMN(frame, velocity, bodies, 3),
+    COLUMN(frame, position, bodies, 3),
+    COLUMN(frame, id, bodies, 1),
+    COLUMN(frame, radius, bodies, 1),
+    COLUMN(frame, scale, bodies, 1),
+    COLUMN(frame, shape, bodies, 1),
+    COLUMN(frame, material, bodies, 1),
+    COLUMN(frame, quaternion, bodies, 4),
+    COLUMN(frame, velocity, bodies, 3),
     COLUMN(frame, pace, bodies, 1),
-    COLUMN(frame, point, points, 4),       COLUMN(frame, triangle, triangles, 3),
-    COLUMN(frame, shape_table, shapes, 1), COLUMN(frame, material_table, materials, 1),
+    COLUMN(frame, point, points, 4),
+    COLUMN(frame, triangle, triangles, 3),
+    COLUMN(frame, shape_table, shapes, 1),
+    COLUMN(frame, material_table, materials, 1),
 };
 static const column contact_columns[] = {
     COLUMN(frame_contacts, body_a, count, 1),

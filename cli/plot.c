@@ -66,7 +66,8 @@ static const kind kinds[] = {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-const char *const plot_names[] = {"energy", "work", "contacts", "residual", "time", "joints", "steps"};
+const char *const plot_names[] = {"energy", "work",   "contacts", "residual",
+                                  "time",   "joints", "steps"};
 const size_t plot_name_count = sizeof plot_names / sizeof *plot_names;
 
 static size_t column_of(const history *from, const char *name) {

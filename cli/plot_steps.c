@@ -26,8 +26,7 @@ static bool add_outline(const history *from, size_t column, double *values, bool
   for (size_t i = 0; i < n; ++i) {
     const double value = value_at(from, n - 1 - i, column);
     for (size_t side = 0; side < 2; ++side)
-      values[2 * i + side] =
-          is_x ? log10(value) + (side == 0 ? -0.5 : 0.5) * log10(2) : value;
+      values[2 * i + side] = is_x ? log10(value) + (side == 0 ? -0.5 : 0.5) * log10(2) : value;
   }
   return true;
 }
@@ -61,7 +60,8 @@ int plot_make_steps(const char *folder, const char *title, plot *to) {
                .is_log = true};
   const int n = snprintf(path, sizeof path, "%s/steps.csv", folder);
   if (n <= 0 || (size_t)n >= sizeof path || !history_read_steps(path, &from, why, sizeof why)) {
-    cli_error("%s; adaptive and local steps write it when a run ends", n > 0 && (size_t)n < sizeof path ? why : folder);
+    cli_error("%s; adaptive and local steps write it when a run ends",
+              n > 0 && (size_t)n < sizeof path ? why : folder);
     return CLI_INPUT;
   }
   const int code = fill(&from, to);

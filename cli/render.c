@@ -14,8 +14,8 @@
 #define PNG_SAMPLES  16
 #define FILM_SAMPLES 8
 
-static const char *const colour_names[COLOUR_BYS] = {"speed", "id",    "material",  "size",
-                                                     "force", "angle", "time", "direction", "temperature"};
+static const char *const colour_names[COLOUR_BYS] = {
+    "speed", "id", "material", "size", "force", "angle", "time", "direction", "temperature"};
 
 /* ---- options --------------------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@ typedef enum colour_by {
   BY_SIZE,
   BY_FORCE,
   BY_ANGLE,
-  BY_TIME, /* how long the next step of a body may be: local time */
+  BY_TIME,        /* how long the next step of a body may be: local time */
   BY_DIRECTION,   /* flat maps alone */
   BY_TEMPERATURE, /* likewise */
   COLOUR_BYS

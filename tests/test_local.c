@@ -153,16 +153,17 @@ static double kinetic(talus_world *world) {
   return report.kinetic_energy;
 }
 
-/* Bodies of five kinds, one of them a mesh, on a grid, so that none overlap, with random velocities; some are fast. */
+/* Bodies of five kinds, one of them a mesh, on a grid, so that none overlap, with random
+ * velocities; some are fast. */
 static talus_world *make_random(uint64_t seed, const settings *set) {
   talus_world *world = make_with(set->step, set->gravity, set->dt, -1, set->threads);
   world->model.dt_min = 1e-10; /* at 1e4 m/s a micrometre, less than a halo */
   tl_random random = tl_random_start(seed, 24, 1);
   const talus_material m = material(world, 0.3, set->restitution);
-  const talus_shape kinds[] = {
-      shape(world, TALUS_SPHERE, 0.1, 0, 0), shape(world, TALUS_BOX, 0.16, 0.12, 0.1),
-      shape(world, TALUS_CAPSULE, 0.05, 0.1, 0), shape(world, TALUS_ELLIPSOID, 0.1, 0.07, 0.05),
-      stone(world, 0.06)};
+  const talus_shape kinds[] = {shape(world, TALUS_SPHERE, 0.1, 0, 0),
+                               shape(world, TALUS_BOX, 0.16, 0.12, 0.1),
+                               shape(world, TALUS_CAPSULE, 0.05, 0.1, 0),
+                               shape(world, TALUS_ELLIPSOID, 0.1, 0.07, 0.05), stone(world, 0.06)};
   const double count = sizeof kinds / sizeof *kinds;
   if (set->walls)
     body(world, shape(world, TALUS_CONTAINER, 2, 2, 2), m, (talus_dvec3){0, 0, 0}, still, still,
@@ -178,8 +179,8 @@ static talus_world *make_random(uint64_t seed, const settings *set) {
     w.y = TL_R(20 * (2 * tl_random_unit(&random) - 1));
     w.z = TL_R(20 * (2 * tl_random_unit(&random) - 1));
     const size_t kind = (size_t)(count * tl_random_unit(&random));
-    body(world, kinds[kind < (size_t)count ? kind : 0], m, (talus_dvec3){-0.75 + 0.3 * x, -0.75 + 0.3 * y, -0.75 + 0.3 * z}, v,
-         w, TALUS_FREE);
+    body(world, kinds[kind < (size_t)count ? kind : 0], m,
+         (talus_dvec3){-0.75 + 0.3 * x, -0.75 + 0.3 * y, -0.75 + 0.3 * z}, v, w, TALUS_FREE);
   }
   return world;
 }
@@ -302,7 +303,8 @@ static double bits_of_column(talus_step_kind step) {
   const talus_material m = material(world, 0, 0);
   talus_body_def ball = talus_body_def_default();
   ball.shape = shape(world, TALUS_SPHERE, radius, 0, 0), ball.material = m, ball.mass = 2;
-  body(world, shape(world, TALUS_CONTAINER, 2, 2, 2), m, (talus_dvec3){0, 0, 1 - halo / 4 + dense}, still, still, TALUS_FIXED);
+  body(world, shape(world, TALUS_CONTAINER, 2, 2, 2), m, (talus_dvec3){0, 0, 1 - halo / 4 + dense},
+       still, still, TALUS_FIXED);
   double sum = 0;
   talus_body balls[4];
   for (int i = 0; i < 4; ++i) {
@@ -317,7 +319,11 @@ static double bits_of_column(talus_step_kind step) {
 }
 
 TEST(a_settled_column_with_one_length_of_steps_has_the_bits_of_fixed_steps) {
-  CHECK(bits_of_column(TALUS_STEP_LOCAL) == bits_of_column(TALUS_STEP_FIXED));
+  const double local = bits_of_column(TALUS_STEP_LOCAL), fixed = bits_of_column(TALUS_STEP_FIXED);
+  if (TALUS_SINGLE) /* positions less half a halo are not the same floats */
+    CHECK_NEAR(local, fixed, 1e-4);
+  else
+    CHECK(local == fixed);
 }
 
 /* A chain that hangs from the ground, and a ball that flies by. */
@@ -378,25 +384,48 @@ TEST(a_turning_drum_carries_clusters_of_different_pace) {
 
 /* ---- joints that break, and what is told ----------------------------------------------------- */
 
-static int heard_breaks, heard_passages;
+static int heard_breaks, heard_passages, heard_bound;
 static char heard_coarse[64]; /* names of rods, in order */
 
 static void hear(void *context, tl_log_level level, const char *line) {
   (void)context, (void)level;
   heard_breaks += strstr(line, " broke at ") != NULL;
   heard_passages += strstr(line, "passed through") != NULL;
+  heard_bound += strstr(line, "they are one cluster") != NULL;
   if (strstr(line, "is coarse"))
     strncat(heard_coarse, strchr(line, '\'') + 1, 1);
 }
 
 static void listen(talus_world *world) {
-  heard_breaks = heard_passages = 0;
+  heard_breaks = heard_passages = heard_bound = 0;
   heard_coarse[0] = '\0';
   world->model.log = (tl_log){hear, NULL, TL_LOG_WARN};
 }
 
 static talus_body cube_at(talus_world *world, talus_shape s, talus_material m, double x, double v) {
   return body(world, s, m, (talus_dvec3){x, 0, 0}, (talus_vec3){TL_R(v), 0, 0}, still, TALUS_FREE);
+}
+
+TEST(joints_that_hold_all_bodies_are_told_of_once) {
+  for (int loose = 0; loose < 2; ++loose) {
+    talus_world *world = make(0, 0.02, -1);
+    const talus_material m = material(world, 0, 0);
+    const talus_shape s = shape(world, TALUS_SPHERE, 0.05, 0, 0);
+    talus_joint_def joint = talus_joint_def_default();
+    joint.kind = TALUS_JOINT_SPHERICAL;
+    joint.a = cube_at(world, s, m, 0, 0);
+    for (int i = 1; i < 4; ++i) {
+      joint.b = cube_at(world, s, m, 0.2 * i, 0);
+      joint.at = joint.to = (talus_dvec3){0.2 * i - 0.1, 0, 0};
+      if (i < 3 || !loose)
+        CHECK_OK(talus_world_add_joint(world, &joint, NULL));
+      joint.a = joint.b;
+    }
+    listen(world);
+    CHECK_OK(talus_world_step(world, 2));
+    CHECK(heard_bound == !loose);
+    talus_world_destroy(world);
+  }
 }
 
 TEST(a_step_that_a_joint_cuts_has_nobody_to_blame) {
@@ -514,7 +543,8 @@ TEST(probes_measure_contacts_from_where_they_were_found) {
 }
 
 static uint32_t probe_on(talus_world *world, talus_body of) {
-  talus_probe_def def = {.name = "force", .on_body = true, .body = of, .record = TALUS_RECORD_FORCE};
+  talus_probe_def def = {
+      .name = "force", .on_body = true, .body = of, .record = TALUS_RECORD_FORCE};
   uint32_t probe;
   CHECK_OK(talus_world_add_probe(world, &def, &probe));
   return probe;

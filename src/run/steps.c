@@ -45,7 +45,8 @@ talus_status tl_run_steps_write(tl_run *run) {
   format(run->world, &text);
   talus_status status = text.status;
   if (status == TALUS_OK)
-    status = tl_file_write(tl_run_own_file(run), tl_run_path(run, "steps.csv"), text.data, text.count);
+    status =
+        tl_file_write(tl_run_own_file(run), tl_run_path(run, "steps.csv"), text.data, text.count);
   tl_text_drop(&text);
   return status;
 }

@@ -37,6 +37,41 @@ talus_status tl_world_reserve_pace(talus_world *world) {
   return TALUS_OK;
 }
 
+static uint32_t root_of(uint32_t *parent, uint32_t slot) {
+  while (parent[slot] != slot)
+    slot = parent[slot] = parent[parent[slot]];
+  return slot;
+}
+
+talus_status tl_world_tell_bound(talus_world *world) {
+  const tl_model *model = &world->model;
+  uint32_t *parent;
+  size_t parts = 0, most = 0;
+  if (model->step != TALUS_STEP_LOCAL || world->joints.all.count == 0)
+    return TALUS_OK;
+  TL_TAKE(&world->arena, model->bodies, &parent);
+  for (uint32_t i = 0; i < model->bodies; ++i) {
+    parent[i] = i;
+    most += !tl_body_is_static(model, i);
+  }
+  parts = most;
+  for (size_t i = 0; i < world->joints.all.count; ++i) {
+    const tl_joint *joint = &world->joints.all.data[i];
+    if (!tl_joint_acts(joint) || joint->a == TL_NONE || joint->b == TL_NONE ||
+        tl_body_is_static(model, joint->a) || tl_body_is_static(model, joint->b))
+      continue;
+    const uint32_t x = root_of(parent, joint->a), y = root_of(parent, joint->b);
+    parent[x > y ? x : y] = x > y ? y : x;
+    parts -= x != y;
+  }
+  if (most > 1 && parts == 1)
+    tl_log_write(&model->log, TL_LOG_WARN,
+                 "step.kind is local, and joints hold all %zu bodies that move together: they are "
+                 "one cluster, for which `adaptive` takes the same steps in less time",
+                 most);
+  return TALUS_OK;
+}
+
 void tl_world_note_local(talus_world *world) {
   tl_adaptive *a = &world->adaptive;
   const double least = world->local.counts.least;

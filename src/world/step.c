@@ -425,8 +425,10 @@ static talus_status step_once(talus_world *world) {
     tl_world_plan_adaptive(world, &crowd.t1, &crowd.dt);
   world->local.records = world->watch != NULL;
   world->local.wants_given = world->flow.probes.count + world->flow.averages.count > 0;
-  if (tl_step_is_free(model) && world->time == 0)
+  if (tl_step_is_free(model) && world->time == 0) {
     TL_TRY(tl_world_check_start(world, &crowd));
+    TL_TRY(tl_world_tell_bound(world));
+  }
   const double planned = crowd.dt;
   if (is_springs)
     TL_TRY(tl_world_expect_bodies(world));

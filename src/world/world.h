@@ -343,6 +343,8 @@ void tl_world_note_cut(talus_world *world);
 talus_status tl_local_check(const talus_world_def *def);
 talus_status tl_world_reserve_pace(talus_world *world);
 void tl_world_note_local(talus_world *world);
+/* Before the first step: whether joints hold all that moves together, so that it is one cluster. */
+talus_status tl_world_tell_bound(talus_world *world);
 /* Numbers of a row; whether the rows of a course make sense (`what` is whose it is). */
 size_t tl_course_columns(uint32_t kind);
 talus_status tl_course_check(uint32_t kind, const double *rows, size_t count, const char *what);

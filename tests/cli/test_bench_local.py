@@ -16,3 +16,10 @@ def test_local_time_takes_fewer_body_steps_where_pairs_collide_apart(tmp_path):
 def test_a_setup_that_is_not_there_is_named():
     done = talus("bench", "local", "--table", "none")
     assert done.returncode == 2 and "none" in done.stderr
+
+
+def test_two_ways_find_the_same_clusters():
+    done = talus("bench", "local", "--table", "clusters", "--quick")
+    assert done.returncode == 0, done.stderr
+    sweeps = {line[:20].strip(): int(line.split()[-3]) for line in done.stdout.splitlines()[2:]}
+    assert sweeps["pairs"] == 2 and sweeps["one chain, in order"] >= 500

@@ -132,10 +132,11 @@ static void plan(const tl_local *local, tl_cluster *cluster) {
   }
   const double left = local->end - t0;
   cluster->t0 = t0, cluster->t1 = local->end, cluster->dt = cluster->planned = left;
+  cluster->is_held = left < fmin(h, local->crowd->dt) * (1 - 1e-9);
   if (h >= left * (1 - 1e-9))
     return;
   if (left - h < 0.5 * h)
-    h = 0.5 * left;
+    h = 0.5 * left, cluster->is_held = true;
   if (h < local->least && left > local->least)
     h = local->least;
   if (h < left)
@@ -332,6 +333,8 @@ talus_status tl_local_step_clusters(tl_local *local) {
     tl_cluster *cluster = &local->clusters.data[local->work.data[i]];
     cluster->is_new = false;
     local->counts.body_steps += cluster->members.count;
+    if (cluster->is_held && !cluster->report.is_cut)
+      local->counts.held += cluster->members.count;
     if (cluster->status != TALUS_OK) /* nobody goes beyond it */
       cluster->t1 = cluster->t0;
     if (cluster->status != TALUS_OK && cluster->status != TALUS_ERROR_DIVERGED &&

@@ -27,7 +27,8 @@ talus_status tl_local_prepare_giving(const tl_local *local, tl_cluster *cluster)
   TL_TRY(tl_array_resize(&cluster->owned, n));
   for (size_t i = 0; i < n; ++i) {
     const tl_contact *c = &cluster->contacts.data[i];
-    cluster->centres.data[i] = (tl_centres){centre_at(local, c->a, cluster->t0), centre_at(local, c->b, cluster->t0)};
+    cluster->centres.data[i] =
+        (tl_centres){centre_at(local, c->a, cluster->t0), centre_at(local, c->b, cluster->t0)};
     cluster->owned.data[i] = (uint64_t)tl_local_owner_of(local, c) << 32 | i;
   }
   if (n > 1)

@@ -71,15 +71,16 @@ typedef struct tl_local_joint {
 } tl_local_joint;
 
 typedef struct tl_cluster {
-  TL_ARRAY(uint32_t) members; /* movable, ascending */
-  TL_ARRAY(uint32_t) rows;    /* with the walls that they may meet */
-  double t0, t1, dt;          /* s: of its step, as far as it came */
-  double planned;             /* s: length that it tried first */
-  bool is_live;               /* tentative */
-  bool is_new;                /* and not stepped yet */
-  bool commits;               /* in this round */
-  talus_status status;        /* of its step */
-  tl_contacts contacts;       /* after the step, by slot, impulses for the grid's length */
+  TL_ARRAY(uint32_t) members;   /* movable, ascending */
+  TL_ARRAY(uint32_t) rows;      /* with the walls that they may meet */
+  double t0, t1, dt;            /* s: of its step, as far as it came */
+  double planned;               /* s: length that it tried first */
+  bool is_live;                 /* tentative */
+  bool is_new;                  /* and not stepped yet */
+  bool is_held;                 /* its step could be longer, but for the end of the interval */
+  bool commits;                 /* in this round */
+  talus_status status;          /* of its step */
+  tl_contacts contacts;         /* after the step, by slot, impulses for the grid's length */
   TL_ARRAY(tl_centres) centres; /* of them, when it began, and ... */
   TL_ARRAY(uint64_t) owned;     /* ... each with who has it in front, ascending: for given.c */
   TL_ARRAY(tl_local_joint) joints;
@@ -94,16 +95,17 @@ typedef struct tl_local_counts {
   uint64_t body_steps_global; /* bodies x rounds: those of one step for all */
   uint64_t clusters;          /* steps of clusters that count */
   uint64_t rounds;
-  uint64_t rendezvous;    /* bodies that came back to meet others */
-  uint64_t rollbacks;     /* steps of clusters that were computed and do not count */
+  uint64_t rendezvous;            /* bodies that came back to meet others */
+  uint64_t rollbacks;             /* steps of clusters that were computed and do not count */
   uint64_t histogram[TL_LENGTHS]; /* steps of bodies that count, by length */
   uint64_t steps[TL_LENGTHS];     /* of clusters, that count */
   uint64_t dropped[TL_LENGTHS];   /* of clusters, that were computed and do not */
-  double depth;           /* s: furthest that a body came back */
-  double window;          /* s: most that one body was ahead of another */
-  double least;           /* s: the shortest step that counts */
-  size_t most_members;    /* bodies of the largest cluster */
+  double depth;                   /* s: furthest that a body came back */
+  double window;                  /* s: most that one body was ahead of another */
+  double least;                   /* s: the shortest step that counts */
+  size_t most_members;            /* bodies of the largest cluster */
   size_t most_contacts;
+  uint64_t held;   /* steps of bodies that the end of an interval made shorter; not saved */
   uint64_t looks;  /* at a pair at a moment, outside of clusters */
   uint64_t visits; /* of nodes and pairs in searches */
 } tl_local_counts;
@@ -150,8 +152,8 @@ typedef struct tl_local {
   double star;         /* s: T*, the least end of the round */
   double least;        /* s: step.min */
   double growth;
-  bool skips_check; /* tests alone: tentative steps count unseen */
-  bool wants_given; /* somebody probes contacts or joints: */
+  bool skips_check;  /* tests alone: tentative steps count unseen */
+  bool wants_given;  /* somebody probes contacts or joints: */
   tl_contacts given; /* all that final steps had, in canonical order, with what each gave */
   TL_ARRAY(tl_centres) given_centres;
   TL_ARRAY(tl_pull) pulls; /* by row of joints */
