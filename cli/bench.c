@@ -18,6 +18,7 @@ static const struct {
     {"events", "event-driven hard spheres: collisions per second", bench_events},
     {"fast", "fast bodies: times of impact beside FCL, sweeps, adaptive steps", bench_fast},
     {"gpu-detect", "contacts of spheres on a GPU, beside the CPU", bench_gpu_detect},
+    {"gpu-step", "a tank of spheres steps on a GPU, beside the CPU", bench_gpu_step},
     {"implicit", "surrogate triangles and implicit steps: chapter 6 of Noble (2024)",
      bench_implicit},
     {"local", "steps of clusters against one step for all: body-steps, time", bench_local},

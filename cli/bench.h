@@ -16,6 +16,7 @@ BENCH_ENTRY int bench_broad(int argc, char **argv);
 BENCH_ENTRY int bench_ccp(int argc, char **argv);
 BENCH_ENTRY int bench_ellipsoids(int argc, char **argv);
 BENCH_ENTRY int bench_gpu_detect(int argc, char **argv);
+BENCH_ENTRY int bench_gpu_step(int argc, char **argv);
 BENCH_ENTRY int bench_events(int argc, char **argv);
 BENCH_ENTRY int bench_fast(int argc, char **argv);
 BENCH_ENTRY int bench_implicit(int argc, char **argv);

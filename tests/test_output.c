@@ -315,6 +315,7 @@ TEST(the_world_s_plain_members_are_all_saved) {
   memset(seen + offsetof(world, last.has_depths), 1, sizeof(bool));
   memset(seen + offsetof(world, last.walls), 1, sizeof(tl_wall_share));
   memset(seen + offsetof(world, last.is_elsewhere), 1, sizeof(bool));
+  memset(seen + offsetof(world, last.sent_bytes), 1, 2 * sizeof(uint64_t) + sizeof(size_t));
   memset(seen + offsetof(world, adaptive.stops), 1, sizeof(bool)); /* of the one who steps */
   check_covered(&tl_table_world, seen, offsetof(world, model.gravity),
                 offsetof(world, model.shapes));

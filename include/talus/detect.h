@@ -28,28 +28,14 @@ extern "C" {
 
 /* ---- how ----------------------------------------------------------------------------------- */
 
-/* Where the work is done. Results are the same, byte for byte. */
-typedef enum talus_backend {
-  TALUS_BACKEND_CPU,
-  TALUS_BACKEND_CHECK, /* the code of devices, run on the host with memory apart: to test it */
-  TALUS_BACKEND_CUDA   /* an NVIDIA GPU, where talus was built with nvcc */
-} talus_backend;
-
-/* "cpu", "check", "cuda"; NULL for what is no backend. */
-TALUS_API const char *talus_backend_name(talus_backend backend);
-/* TALUS_ERROR_INVALID, with all names in the message, where there is none of that name. */
-TALUS_API talus_status talus_backend_by_name(const char *name, talus_backend *backend);
-/* Those of this build with what the machine has: "cpu check cuda (NVIDIA H200, ...)". Static. */
-TALUS_API const char *talus_backends(void);
-
 typedef struct talus_detect_def {
   talus_broad_kind broad;  /* how pairs are found; the answer is the same */
   double margin;           /* m, >= 0: how far apart two bodies may be and still count */
   int threads;             /* 0: every core this process may use */
   talus_domain_def domain; /* its periodic axes alone; bodies may lie outside of the box */
   talus_narrow_def narrow; /* how pairs become contacts */
-  talus_backend backend;
-  bool no_fallback; /* what the backend cannot do is refused instead of done by the CPU */
+  talus_backend backend;   /* where the work is done; results are the same, byte for byte */
+  bool no_fallback;        /* what the backend cannot do is refused instead of done by the CPU */
 } talus_detect_def;
 
 TALUS_API talus_detect_def talus_detect_def_default(void); /* auto, margin 0, not periodic */

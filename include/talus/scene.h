@@ -90,7 +90,9 @@ typedef struct talus_run_def {
   bool force;   /* begin anew in a folder that is not empty; talus's own files there are removed */
   double until; /* s; < 0: as the scene says */
   int threads;  /* 0: all cores */
-  double checkpoint_every;                                         /* wall-clock s; default 60 */
+  talus_backend backend;   /* where steps run (talus_world_set_backend) */
+  bool no_fallback;        /* what the backend cannot do is refused instead of done by the CPU */
+  double checkpoint_every; /* wall-clock s; default 60 */
   void (*progress)(void *context, const talus_progress *progress); /* a few times a second */
   talus_log_fn *log;                                               /* what also goes to log.txt */
   /* Once, before anything is written or removed: the scene's world is built, or goes on. */

@@ -35,17 +35,12 @@
 #ifndef TALUS_TALUS_H
 #define TALUS_TALUS_H
 
+#include <talus/backend.h>
 #include <talus/id.h>
 #include <talus/types.h>
 
 #ifdef __cplusplus
 extern "C" {
-#endif
-
-#if defined(__GNUC__)
-#define TALUS_API __attribute__((visibility("default")))
-#else
-#define TALUS_API
 #endif
 
 /* ---- the library ------------------------------------------------------------------------- */
@@ -499,9 +494,11 @@ typedef struct talus_world_def {
   talus_implicit_def implicit; /* of implicit steps */
   talus_sleep_def sleep;
   talus_domain_def domain;
-  uint32_t strict;   /* TALUS_STRICT_...: what a step may not do */
-  int threads;       /* 0: every core this process may use */
-  talus_log_fn *log; /* NULL: silent */
+  uint32_t strict;       /* TALUS_STRICT_...: what a step may not do */
+  int threads;           /* 0: every core this process may use */
+  talus_backend backend; /* where steps run: talus_world_set_backend */
+  bool no_fallback;      /* what the backend cannot do is refused instead of done by the CPU */
+  talus_log_fn *log;     /* NULL: silent */
   void *log_context;
 } talus_world_def;
 
@@ -511,8 +508,6 @@ typedef struct talus_world_def {
  * sleep.time is 0.5 s), no domain, nothing strict; implicit: newton, 50 iterations, tolerance 0.01.
  */
 TALUS_API talus_world_def talus_world_def_default(void);
-
-typedef struct talus_world talus_world;
 
 TALUS_API talus_status talus_world_create(const talus_world_def *def, talus_world **world);
 TALUS_API void talus_world_destroy(talus_world *world); /* NULL is fine */

@@ -43,6 +43,13 @@ typedef struct tl_device_sort {
   bool wide; /* keys have 64 bits, else 32 */
 } tl_device_sort;
 
+/* A launch of a task, to be made with others. */
+typedef struct tl_device_launch {
+  int kind;
+  const void *task; /* the struct of its arguments */
+  size_t n;         /* threads */
+} tl_device_launch;
+
 typedef struct tl_device_calls {
   const char *name; /* "check", "cuda" */
   void (*close)(tl_device *);
@@ -59,6 +66,8 @@ typedef struct tl_device_calls {
   talus_status (*climb)(tl_device *, size_t n, uint32_t *values);
   /* Runs thread i of the task for i = 0 ... n - 1; `task` is the struct of its arguments. */
   talus_status (*launch)(tl_device *, int kind, const void *task, size_t n);
+  /* All these launches in turn, and that so many times. */
+  talus_status (*repeat)(tl_device *, const tl_device_launch *launches, size_t count, int times);
   talus_status (*finish)(tl_device *); /* waits; reports what went wrong meanwhile */
   /* Notes the time at which the device gets here, and ms from one such mark to another, once it
    * has finished. Marks are 0 ... TL_DEVICE_MARKS - 1. */

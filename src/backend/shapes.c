@@ -185,26 +185,19 @@ static talus_status find_contacts(tl_device *device, tl_device_spheres *near,
   return place_points(device, near, blocks, &task, pairs, count);
 }
 
-talus_status tl_device_find_shapes(tl_device *device, tl_device_spheres *near,
-                                   tl_device_shapes *blocks, const tl_spheres_asked *spheres,
-                                   const tl_shapes_asked *asked, size_t *pairs, size_t *count,
-                                   tl_spheres_times *times) {
+talus_status tl_device_find_sent(tl_device *device, tl_device_spheres *near,
+                                 tl_device_shapes *blocks, const tl_spheres_asked *spheres,
+                                 const tl_thread_bodies *sent, size_t *pairs, size_t *count,
+                                 tl_spheres_times *times) {
   tl_thread_search search;
+  tl_thread_bodies bodies = *sent;
   *count = *pairs = 0;
   *times = (tl_spheres_times){0};
   if (spheres->count == spheres->plane_count)
     return TALUS_OK;
-  TL_TRY(send_shapes(device, blocks, asked));
-  TL_TRY(send_bodies(device, blocks, asked, spheres->count));
   TL_TRY(tl_device_find_near(device, near, spheres, &search, pairs, times));
-  const tl_thread_bodies bodies = {.shapes = blocks->shapes.data,
-                                   .shape = blocks->shape.data,
-                                   .scale = blocks->scale.data,
-                                   .rotation = blocks->rotation.data,
-                                   .rows = near->rows.data,
-                                   .space = search.grid.space,
-                                   .margin = TL_R(spheres->margin),
-                                   .method = asked->method};
+  bodies.rows = near->rows.data;
+  bodies.space = search.grid.space;
   if (*pairs >= UINT32_MAX)
     return tl_fail(TALUS_ERROR_MEMORY,
                    "%zu pairs are more than a device counts (4e9); use fewer bodies at a time",
@@ -212,4 +205,25 @@ talus_status tl_device_find_shapes(tl_device *device, tl_device_spheres *near,
   if (*pairs > 0)
     TL_TRY(find_contacts(device, near, blocks, &bodies, *pairs, count));
   return tl_device_tell(device, times);
+}
+
+talus_status tl_device_send_shapes(tl_device *device, tl_device_shapes *blocks,
+                                   const tl_shapes_asked *asked, size_t bodies) {
+  TL_TRY(send_shapes(device, blocks, asked));
+  return send_bodies(device, blocks, asked, bodies);
+}
+
+talus_status tl_device_find_shapes(tl_device *device, tl_device_spheres *near,
+                                   tl_device_shapes *blocks, const tl_spheres_asked *spheres,
+                                   const tl_shapes_asked *asked, size_t *pairs, size_t *count,
+                                   tl_spheres_times *times) {
+  if (spheres->count > spheres->plane_count)
+    TL_TRY(tl_device_send_shapes(device, blocks, asked, spheres->count));
+  const tl_thread_bodies bodies = {.shapes = blocks->shapes.data,
+                                   .shape = blocks->shape.data,
+                                   .scale = blocks->scale.data,
+                                   .rotation = blocks->rotation.data,
+                                   .margin = TL_R(spheres->margin),
+                                   .method = asked->method};
+  return tl_device_find_sent(device, near, blocks, spheres, &bodies, pairs, count, times);
 }

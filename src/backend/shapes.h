@@ -34,4 +34,13 @@ talus_status tl_device_find_shapes(tl_device *device, tl_device_spheres *near,
                                    const tl_shapes_asked *asked, size_t *pairs, size_t *count,
                                    tl_spheres_times *times);
 
+/* The same in two: shapes and bodies go to the device; contacts of bodies that are there, of which
+ * rows and space are filled in. */
+talus_status tl_device_send_shapes(tl_device *device, tl_device_shapes *blocks,
+                                   const tl_shapes_asked *asked, size_t bodies);
+talus_status tl_device_find_sent(tl_device *device, tl_device_spheres *near,
+                                 tl_device_shapes *blocks, const tl_spheres_asked *spheres,
+                                 const tl_thread_bodies *sent, size_t *pairs, size_t *count,
+                                 tl_spheres_times *times);
+
 #endif

@@ -6,7 +6,7 @@
 #include "backend/thread/tasks.h"
 
 #define MEASURERS  ((size_t)65536)
-#define JOINERS    ((size_t)64)
+#define JOINERS    ((size_t)2)
 #define ROOMY      1e-6 /* of an edge: cells are wider by that, for what rounding moves bodies */
 #define ALIKE      3.0  /* times as wide: still on one level */
 #define FEW_CELLS  ((double)((uint64_t)1 << 18)) /* not worth joining; */
@@ -289,10 +289,16 @@ static talus_status find_runs(tl_device *device, tl_device_spheres *blocks,
 static talus_status send(tl_device *device, tl_device_spheres *blocks,
                          const tl_spheres_asked *asked, tl_thread_search *search) {
   const size_t count = asked->count;
+  *search = (tl_thread_search){.count = count, .margin = asked->margin};
+  if (asked->is_there) {
+    search->fixed = asked->has_fixed ? blocks->fixed.data : NULL;
+    search->planes = blocks->planes.data;
+    search->plane_count = asked->plane_count;
+    return TALUS_OK;
+  }
   RESERVE(blocks->rows, count, tl_thread_ball);
   TL_TRY(
       device->calls->upload(device, blocks->rows.data, asked->rows, count * sizeof *asked->rows));
-  *search = (tl_thread_search){.count = count, .margin = asked->margin};
   if (asked->fixed) {
     RESERVE(blocks->fixed, count, uint8_t);
     search->fixed = blocks->fixed.data;

@@ -24,6 +24,8 @@ typedef struct tl_spheres_asked {
   /* Rows with a radius below 0 are these, in the same order. */
   const tl_thread_plane *planes;
   size_t plane_count;
+  bool is_there;  /* rows, fixed and planes are in the blocks of the device already; */
+  bool has_fixed; /* then: some are */
 } tl_spheres_asked;
 
 typedef struct tl_spheres_times {

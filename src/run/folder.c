@@ -101,7 +101,7 @@ static talus_status scene_text(const tl_run *run, tl_text *text) {
   char *resolved;
   TL_TRY(talus_scene_write(&scene, &resolved));
   tl_text_add(text, TL_SCENE_HEAD "%s understood it (%s precision, backend %s).\n", talus_version(),
-              TALUS_SINGLE ? "single" : "double", "cpu");
+              TALUS_SINGLE ? "single" : "double", talus_backend_name(run->def->backend));
   tl_text_add_bytes(text, resolved, strlen(resolved));
   talus_text_free(resolved);
   return text->status;

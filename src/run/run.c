@@ -324,9 +324,18 @@ static talus_status make_folder(tl_run *run) {
                             tl_run_folder(run));
 }
 
+/* Before anything is written or removed: there is such a device, and it does what is not allowed to
+ * fall back. */
+static talus_status choose_backend(tl_run *run) {
+  bool on_device;
+  TL_TRY(talus_world_set_backend(run->world, run->def->backend, run->def->no_fallback));
+  return run->def->no_fallback ? tl_world_find_place(run->world, &on_device) : TALUS_OK;
+}
+
 static talus_status start_anew(tl_run *run) {
   /* If the scene cannot be built, old results must stay. */
   TL_TRY(talus_scene_build(run->scene, run->def->threads, tl_run_log_line, &run->log, &run->world));
+  TL_TRY(choose_backend(run));
   TL_TRY(tl_run_files_look(run, true));
   tell_started(run);
   TL_TRY(run->folder < 0 ? make_folder(run) : tl_run_folder_check(run));
@@ -370,6 +379,8 @@ static talus_status prepare(tl_run *run) {
     TL_TRY(tl_run_folder_look(run, &has_checkpoint));
   const bool resumes = run->def->resume && has_checkpoint;
   TL_TRY(resumes ? go_on(run) : start_anew(run));
+  if (resumes)
+    TL_TRY(choose_backend(run));
   run->world->strict = run->scene->strict; /* it may change when a run goes on */
   run->world->interrupt = run->def->interrupt;
   run->world->adaptive.stops = true;
@@ -465,6 +476,18 @@ static void tell_walls(tl_run *run) {
                    100 * (double)walls->tested / (double)walls->asked);
 }
 
+static void tell_device(tl_run *run) {
+  talus_device_use use;
+  talus_world_device_use(run->world, &use);
+  if (use.steps > 0)
+    tl_run_log_add(&run->log, TL_LOG_INFO,
+                   "backend %s (%s): %llu steps there, each with at most %llu bytes to and fro; "
+                   "%.3g GB moved in all, %.3g GB held",
+                   talus_backend_name(run->def->backend), use.device, (unsigned long long)use.steps,
+                   (unsigned long long)use.step_bytes, 1e-9 * (double)use.moved_bytes,
+                   1e-9 * (double)use.device_bytes);
+}
+
 static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
   TL_TRY(prepare(run));
   run_pace pace = {.at = tl_clock(), .steps = run->world->steps};
@@ -476,6 +499,7 @@ static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
   tell_sunk(run);
   tell_unconverged(run);
   tell_walls(run);
+  tell_device(run);
   if (status == TALUS_OK)
     tl_run_log_add(&run->log, TL_LOG_INFO, "done at step %llu, t = %g s%s: state %016llx",
                    (unsigned long long)run->world->steps, talus_world_time(run->world),

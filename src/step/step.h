@@ -19,11 +19,15 @@ typedef struct tl_step_report {
   tl_depths depths;  /* of all contacts, where the step has found them on its way */
   bool has_depths;   /* it has */
   bool is_elsewhere; /* what the step made is with the holder (crowd->where), not in *after */
-  size_t swept;      /* adaptive: pairs that were followed along their paths */
-  bool is_cut;       /* adaptive: shorter than it might have been, by ... */
-  tl_pair cut_by;    /* ... this pair */
-  uint32_t partner;  /* slot of the other body where a pair made the step fail, or TL_NONE */
-  uint32_t culprit;  /* slot of the body that made the step fail, or TL_NONE */
+  /* On a device: what went there before the step, what the step moved to and fro, what the device
+   * has held at most. */
+  uint64_t sent_bytes, moved_bytes;
+  size_t device_bytes;
+  size_t swept;     /* adaptive: pairs that were followed along their paths */
+  bool is_cut;      /* adaptive: shorter than it might have been, by ... */
+  tl_pair cut_by;   /* ... this pair */
+  uint32_t partner; /* slot of the other body where a pair made the step fail, or TL_NONE */
+  uint32_t culprit; /* slot of the body that made the step fail, or TL_NONE */
 } tl_step_report;
 
 /* Classes of lengths of steps: the longest, half of it, a quarter, ... */

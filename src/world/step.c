@@ -340,10 +340,10 @@ static void swap_states(talus_world *world) {
 }
 
 /* Brings the rows home that the step needs. Fixed steps work on rows at home, and those are then
- * the only valid ones. Steps of springs ask for their rows themselves; little else is read before
- * them, and without probes nothing that steps change. */
-static talus_status need_to_begin(const talus_world *world) {
-  if (world->model.solve.kind != TALUS_SOLVE_PENALTY)
+ * the only valid ones. Steps of springs and of devices ask for their rows themselves; little else
+ * is read before them, and without probes nothing that steps change. */
+static talus_status need_to_begin(const talus_world *world, bool on_device) {
+  if (world->model.solve.kind != TALUS_SOLVE_PENALTY && !on_device)
     return tl_need(&world->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE);
   if (world->joints.all.count > 0) /* which are refused, after their springs were looked at */
     TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(joints), TL_READ));
@@ -352,7 +352,9 @@ static talus_status need_to_begin(const talus_world *world) {
   return tl_need(&world->where, TL_THE_PROPERTY, TL_READ);
 }
 
-static talus_status run_stages(talus_world *world, tl_crowd *crowd) {
+static talus_status run_stages(talus_world *world, tl_crowd *crowd, bool on_device) {
+  if (on_device)
+    return tl_world_step_on_device(world, crowd);
   if (world->model.step == TALUS_STEP_LOCAL)
     return tl_step_local(world->backend, crowd, &world->local, &world->last);
   if (world->model.step == TALUS_STEP_ADAPTIVE)
@@ -380,7 +382,9 @@ static talus_status step_once(talus_world *world) {
     TL_TRY(tl_world_assemble(world, &world->cancel, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
   TL_TRY(tl_world_follow_courses(world));
-  TL_TRY(need_to_begin(world));
+  bool on_device;
+  TL_TRY(tl_world_find_place(world, &on_device));
+  TL_TRY(need_to_begin(world, on_device));
   TL_TRY(tl_widths_update(model, &world->widths));
   TL_TRY(tl_joints_prepare(&world->joints));
   TL_TRY(tl_world_check_crowding(world));
@@ -428,8 +432,8 @@ static talus_status step_once(talus_world *world) {
   const double planned = crowd.dt;
   if (is_springs)
     TL_TRY(tl_world_expect_bodies(world));
-  if (is_springs && tl_step_is_of_balls(&crowd))
-    crowd.out = &world->state; /* the list has the state after */
+  if (on_device || (is_springs && tl_step_is_of_balls(&crowd)))
+    crowd.out = &world->state; /* the device, or the list, has the state after */
   else
     TL_TRY(reserve_next(world));
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
@@ -438,7 +442,7 @@ static talus_status step_once(talus_world *world) {
   world->where.soon = needs_contacts(world) ? TL_THE_CONTACTS : 0;
   TL_TRY(tl_flow_begin_step(&world->flow, model, &world->state));
   model->par.is_alone = world->has_pace && tl_pace_is_alone(&world->pace);
-  const talus_status status = run_stages(world, &crowd);
+  const talus_status status = run_stages(world, &crowd, on_device);
   if (status == TALUS_INTERRUPTED) {
     world->last = last; /* bodies, contacts and joints are as they were */
     return tell_interrupted(world);

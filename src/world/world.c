@@ -195,6 +195,11 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
     made->model.par.threads = def->threads;
   made->log = def->log;
   made->log_context = def->log_context;
+  const talus_status status = talus_world_set_backend(made, def->backend, def->no_fallback);
+  if (status != TALUS_OK) {
+    talus_world_destroy(made);
+    return status;
+  }
   *world = made;
   return TALUS_OK;
 }

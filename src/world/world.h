@@ -123,6 +123,10 @@ struct talus_world {
   tl_new_bodies fresh; /* emitted this step */
   tl_unfinished_step unfinished;
   const tl_backend *backend;
+  talus_backend steps_on; /* where steps run (world/device.c); not saved */
+  bool no_fallback;
+  const char *fallback; /* why they do not run there; NULL: they do */
+  talus_device_use device_use;
   talus_broad_kind broad_told; /* what the log last said of `auto` */
   bool guard_told;             /* that a solver shortened its step */
   bool threads_told;           /* that there are fewer threads than were asked for */
@@ -232,6 +236,11 @@ talus_status tl_world_take_back(talus_world *world, size_t before, talus_status 
 
 /* Laws of every pair of materials: the smaller of the two, with overrides laid over. */
 talus_status tl_world_make_laws(talus_world *world);
+
+/* Whether the next step runs on a device (world/device.c): tells once why not, or refuses. */
+talus_status tl_world_find_place(talus_world *world, bool *on_device);
+/* Such a step. */
+talus_status tl_world_step_on_device(talus_world *world, const tl_crowd *crowd);
 
 /* Whether the numbers of a law are such as a contact can use. */
 bool tl_law_is_valid(const tl_pair_law *law);

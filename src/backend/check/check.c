@@ -13,9 +13,13 @@
 #include "base/memory.h"
 #include "base/status.h"
 
+/* Blocks lie in one region, so that one call protects them all: between them are no pages of
+ * others. */
 typedef struct check_device {
   tl_device base;
-  TL_ARRAY(tl_device_block) blocks; /* as mapped: whole pages */
+  unsigned char *region;
+  size_t room, used;                /* bytes: of the region; up to the end of its last block */
+  TL_ARRAY(tl_device_block) blocks; /* in the order of their places: whole pages */
   double marks[TL_DEVICE_MARKS];    /* ms */
 } check_device;
 
@@ -28,9 +32,8 @@ static size_t whole_pages(size_t bytes) {
 
 /* For the time of a task or a copy. */
 static void protect(check_device *device, int how) {
-  for (size_t i = 0; i < device->blocks.count; ++i)
-    if (mprotect(device->blocks.data[i].data, device->blocks.data[i].bytes, how) != 0)
-      abort(); /* whole pages of our own */
+  if (device->used > 0 && mprotect(device->region, device->used, how) != 0)
+    abort(); /* whole pages of our own */
 }
 
 static void begin(tl_device *device) { protect(own(device), PROT_READ | PROT_WRITE); }
@@ -38,30 +41,73 @@ static void end(tl_device *device) { protect(own(device), PROT_NONE); }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static void forget(check_device *device, const void *data) {
-  for (size_t i = 0; i < device->blocks.count; ++i)
-    if (device->blocks.data[i].data == data)
-      device->blocks.data[i--] = device->blocks.data[--device->blocks.count];
+static talus_status reserve_region(check_device *device) {
+  for (size_t room = (size_t)1 << 40; room >= (size_t)1 << 28 && !device->region; room /= 2) {
+    void *region = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region != MAP_FAILED)
+      device->region = region, device->room = room;
+  }
+  return device->region ? TALUS_OK : tl_fail(TALUS_ERROR_MEMORY, "no room for the check device");
+}
+
+static void find_used(check_device *device) {
+  const size_t n = device->blocks.count;
+  const tl_device_block *last = n > 0 ? &device->blocks.data[n - 1] : NULL;
+  device->used = last ? (size_t)((unsigned char *)last->data - device->region) + last->bytes : 0;
+}
+
+/* New pages in its place, which nobody may touch. */
+static void forget(check_device *device, const tl_device_block *block) {
+  size_t at = 0;
+  while (device->blocks.data[at].data != block->data)
+    at++;
+  (void)mmap(block->data, device->blocks.data[at].bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  device->blocks.count--;
+  for (; at < device->blocks.count; ++at)
+    device->blocks.data[at] = device->blocks.data[at + 1];
+  find_used(device);
+}
+
+/* The first gap that is wide enough; *at: the number of the block. */
+static unsigned char *find_gap(const check_device *device, size_t bytes, size_t *at) {
+  unsigned char *place = device->region;
+  for (*at = 0; *at < device->blocks.count; ++*at) {
+    const tl_device_block *next = &device->blocks.data[*at];
+    if ((size_t)((unsigned char *)next->data - place) >= bytes)
+      return place;
+    place = (unsigned char *)next->data + next->bytes;
+  }
+  return device->room - (size_t)(place - device->region) >= bytes ? place : NULL;
+}
+
+static talus_status take(check_device *device, size_t bytes, void **data) {
+  size_t at;
+  TL_TRY(device->region ? TALUS_OK : reserve_region(device));
+  TL_TRY(tl_array_reserve(&device->blocks, device->blocks.count + 1));
+  *data = find_gap(device, bytes, &at);
+  if (!*data || mprotect(*data, bytes, PROT_READ | PROT_WRITE) != 0)
+    return tl_fail(TALUS_ERROR_MEMORY, "no %zu bytes for the check device", bytes);
+  for (size_t i = device->blocks.count++; i > at; --i)
+    device->blocks.data[i] = device->blocks.data[i - 1];
+  device->blocks.data[at] = (tl_device_block){*data, bytes};
+  find_used(device);
+  return TALUS_OK;
 }
 
 static talus_status resize(tl_device *device, tl_device_block *block, size_t bytes) {
   check_device *self = own(device);
   if (block->data) {
-    forget(self, block->data);
-    (void)munmap(block->data, whole_pages(block->bytes));
+    forget(self, block);
     device->count.held -= block->bytes;
     *block = (tl_device_block){0};
   }
   if (bytes == 0)
     return TALUS_OK;
-  TL_TRY(tl_array_reserve(&self->blocks, self->blocks.count + 1));
-  void *data =
-      mmap(NULL, whole_pages(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED)
-    return tl_fail(TALUS_ERROR_MEMORY, "no %zu bytes for the check device", bytes);
+  void *data;
+  TL_TRY(take(self, whole_pages(bytes), &data));
   memset(data, 0xFF, bytes); /* NaN: what is there is not to be used */
   (void)mprotect(data, whole_pages(bytes), PROT_NONE);
-  self->blocks.data[self->blocks.count++] = (tl_device_block){data, whole_pages(bytes)};
   *block = (tl_device_block){data, bytes};
   device->count.allocations++;
   device->count.held += bytes;
@@ -180,15 +226,28 @@ static size_t greatest_divisor(size_t a, size_t b) {
 }
 
 /* A stride without a common divisor with n visits every thread once, far from its neighbours. */
-static talus_status launch(tl_device *device, int kind, const void *task, size_t n) {
+static void run(const tl_device_launch *launch) {
+  const size_t n = launch->n;
   size_t stride = n / 2 + n / 9 + 1;
   while (n > 1 && greatest_divisor(stride, n) != 1)
     stride++;
-  begin(device);
   for (size_t i = 0, at = n / 3; i < n; ++i, at = (at + stride) % n)
-    run_of[kind](task, at);
+    run_of[launch->kind](launch->task, at);
+}
+
+static talus_status repeat(tl_device *device, const tl_device_launch *launches, size_t count,
+                           int times) {
+  begin(device);
+  for (int k = 0; k < times; ++k)
+    for (size_t i = 0; i < count; ++i)
+      run(&launches[i]);
   end(device);
   return TALUS_OK;
+}
+
+static talus_status launch(tl_device *device, int kind, const void *task, size_t n) {
+  const tl_device_launch one = {kind, task, n};
+  return repeat(device, &one, 1, 1);
 }
 
 static talus_status finish(tl_device *device) {
@@ -210,8 +269,8 @@ static double elapsed(tl_device *device, int from, int to) {
 static void close_device(tl_device *device) {
   check_device *self = own(device);
   void *block = self;
-  for (size_t i = 0; i < self->blocks.count; ++i)
-    (void)munmap(self->blocks.data[i].data, self->blocks.data[i].bytes);
+  if (self->region)
+    (void)munmap(self->region, self->room);
   tl_array_free(&self->blocks);
   (void)tl_resize(&block, sizeof *self, 0);
 }
@@ -227,6 +286,7 @@ static const tl_device_calls calls = {.name = "check",
                                       .sum = sum,
                                       .climb = climb,
                                       .launch = launch,
+                                      .repeat = repeat,
                                       .finish = finish,
                                       .mark = mark,
                                       .elapsed = elapsed};

@@ -2,6 +2,7 @@
  * sorts and sums are CUB's. */
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <stdio.h>
@@ -21,6 +22,7 @@ struct cuda_device {
   cudaStream_t stream;
   cudaEvent_t marks[TL_DEVICE_MARKS];
   tl_device_block scratch; /* of sorts and sums */
+  bool has_clusters;       /* of blocks: chips from sm_90 on */
 };
 
 static cuda_device *own(tl_device *device) { return reinterpret_cast<cuda_device *>(device); }
@@ -220,6 +222,125 @@ static talus_status launch(tl_device *device, int kind, const void *task, size_t
   return test(cudaGetLastError(), "launching a task");
 }
 
+/* ---- sweeps ---------------------------------------------------------------------------------- */
+
+/* Few rows are swept by one cluster of blocks in one launch: from colour to colour its barrier
+ * takes a fraction of the microseconds that the next launch would. */
+#define CLUSTER_BLOCKS  16 /* more than every chip must have: it is asked */
+#define CLUSTER_THREADS 256
+#define CLUSTER_ROWS    12288 /* of a colour: with more of them, launches have more threads */
+
+struct sweep_plan {
+  tl_thread_rows rows;
+  talus_real share;
+  int is_ncp, is_lift, times;
+  unsigned colours, tail; /* tail: rows behind the last colour, in turn */
+  unsigned first[TL_COLOURS_MOST + 2];
+};
+
+static __device__ void visit_or_lift(const sweep_plan *plan, size_t k) {
+  if (plan->is_lift)
+    tl_lift_row(&plan->rows, k);
+  else
+    tl_visit_row(&plan->rows, k, plan->share, plan->is_ncp);
+}
+
+static __global__ void __launch_bounds__(CLUSTER_THREADS)
+    sweep_in_cluster(const __grid_constant__ sweep_plan plan) {
+#if __CUDA_ARCH__ >= 900
+  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
+  const unsigned thread = blockIdx.x * CLUSTER_THREADS + threadIdx.x;
+  for (int turn = 0; turn < plan.times; ++turn) {
+    for (unsigned c = 0; c < plan.colours; ++c) {
+      for (unsigned k = plan.first[c] + thread; k < plan.first[c + 1];
+           k += CLUSTER_BLOCKS * CLUSTER_THREADS)
+        visit_or_lift(&plan, k);
+      cluster.sync();
+    }
+    if (plan.tail == 0)
+      continue;
+    for (unsigned k = 0; k < plan.tail && thread == 0; ++k)
+      visit_or_lift(&plan, plan.first[plan.colours] + k);
+    cluster.sync();
+  }
+#endif
+}
+
+/* Whether these are the colours of a sweep, and few rows; then as a plan. */
+static bool plan_sweep(const tl_device_launch *launches, size_t count, int times,
+                       sweep_plan *plan) {
+  const int kind = count > 0 ? launches[0].kind : -1;
+  if ((kind != TL_TASK_visit && kind != TL_TASK_lift) || count > TL_COLOURS_MOST + 1)
+    return false;
+  const tl_visit_task *first = static_cast<const tl_visit_task *>(launches[0].task);
+  plan->rows = first->rows;
+  plan->share = first->share;
+  plan->is_ncp = first->is_ncp;
+  plan->is_lift = kind == TL_TASK_lift;
+  plan->times = times;
+  plan->colours = plan->tail = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const tl_visit_task *task = static_cast<const tl_visit_task *>(launches[i].task);
+    if (launches[i].kind != kind || launches[i].n > CLUSTER_ROWS)
+      return false;
+    plan->first[plan->colours] = static_cast<unsigned>(task->first);
+    plan->tail = static_cast<unsigned>(task->tail);
+    if (task->tail == 0)
+      plan->first[++plan->colours] = static_cast<unsigned>(task->first + launches[i].n);
+  }
+  return true;
+}
+
+struct cluster_config {
+  cudaLaunchAttribute attribute;
+  cudaLaunchConfig_t launch;
+};
+
+static void configure(cluster_config *config, cudaStream_t stream) {
+  *config = {};
+  config->attribute.id = cudaLaunchAttributeClusterDimension;
+  config->attribute.val.clusterDim.x = CLUSTER_BLOCKS;
+  config->attribute.val.clusterDim.y = config->attribute.val.clusterDim.z = 1;
+  config->launch.gridDim = dim3(CLUSTER_BLOCKS);
+  config->launch.blockDim = dim3(CLUSTER_THREADS);
+  config->launch.stream = stream;
+  config->launch.attrs = &config->attribute;
+  config->launch.numAttrs = 1;
+}
+
+/* Whether the chip (from sm_90 on) has room for one. */
+static bool find_clusters() {
+  int major = 0, clusters = 0;
+  cluster_config config;
+  (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+  if (major < 9)
+    return false;
+  configure(&config, nullptr);
+  const bool fits =
+      cudaFuncSetAttribute(sweep_in_cluster, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) ==
+          cudaSuccess &&
+      cudaOccupancyMaxActiveClusters(&clusters, sweep_in_cluster, &config.launch) == cudaSuccess;
+  (void)cudaGetLastError();
+  return fits && clusters > 0;
+}
+
+static talus_status sweep(tl_device *device, const sweep_plan *plan) {
+  cluster_config config;
+  configure(&config, own(device)->stream);
+  return test(cudaLaunchKernelEx(&config.launch, sweep_in_cluster, *plan), "launching sweeps");
+}
+
+static talus_status repeat(tl_device *device, const tl_device_launch *launches, size_t count,
+                           int times) {
+  sweep_plan plan;
+  if (own(device)->has_clusters && plan_sweep(launches, count, times, &plan))
+    return sweep(device, &plan);
+  for (int k = 0; k < times; ++k)
+    for (size_t i = 0; i < count; ++i)
+      TL_TRY(launch(device, launches[i].kind, launches[i].task, launches[i].n));
+  return TALUS_OK;
+}
+
 static talus_status finish(tl_device *device) {
   return test(cudaStreamSynchronize(own(device)->stream), "working on the device");
 }
@@ -250,7 +371,7 @@ static void close_device(tl_device *device) {
 
 static const tl_device_calls calls = {"cuda", close_device, resize, upload, download,
                                       clear,  copy,         sort,   sum,    climb,
-                                      launch, finish,       mark,   elapsed};
+                                      launch, repeat,       finish, mark,   elapsed};
 
 /* What there is, in words. */
 static talus_status describe(char *text, size_t size) {
@@ -271,7 +392,7 @@ static talus_status describe(char *text, size_t size) {
                    cudaGetErrorString(found == cudaSuccess ? cudaErrorNoDevice : found));
   cudaDeviceProp prop;
   TL_TRY(test(cudaGetDeviceProperties(&prop, 0), "looking at the GPU"));
-  (void)snprintf(text, size, "%s, %.0f GiB, driver for CUDA %d.%d, sm_%d%d", prop.name,
+  (void)snprintf(text, size, "%.64s, %.0f GiB, driver for CUDA %d.%d, sm_%d%d", prop.name,
                  static_cast<double>(prop.totalGlobalMem) / (1 << 30), driver / 1000,
                  driver % 1000 / 10, prop.major, prop.minor);
   cudaFuncAttributes attributes;
@@ -302,6 +423,7 @@ extern "C" talus_status tl_device_open_cuda(tl_device **device) {
     return tl_fail(TALUS_ERROR_MEMORY, "no memory for the device");
   self->base.calls = &calls;
   (void)snprintf(self->base.title, sizeof self->base.title, "%s", title);
+  self->has_clusters = find_clusters();
   talus_status status = test(cudaStreamCreate(&self->stream), "opening the GPU");
   for (cudaEvent_t &event : self->marks)
     if (status == TALUS_OK)

@@ -23,6 +23,41 @@ TL_FN uint64_t tl_thread_add_wide(uint64_t *to, uint64_t by) {
 #endif
 }
 
+/* The greater of what is there and `value`. Most threads find a greater one. */
+TL_FN void tl_thread_raise(uint32_t *in, uint32_t value) {
+#ifdef __CUDA_ARCH__
+  if (*(volatile uint32_t *)in < value)
+    atomicMax(in, value);
+#else
+  uint32_t old = __atomic_load_n(in, __ATOMIC_RELAXED);
+  while (old < value &&
+         !__atomic_compare_exchange_n(in, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+#endif
+}
+
+TL_FN void tl_thread_raise_wide(uint64_t *in, uint64_t value) {
+#ifdef __CUDA_ARCH__
+  if (*(volatile unsigned long long *)in < value)
+    atomicMax((unsigned long long *)in, (unsigned long long)value);
+#else
+  uint64_t old = __atomic_load_n(in, __ATOMIC_RELAXED);
+  while (old < value &&
+         !__atomic_compare_exchange_n(in, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+#endif
+}
+
+/* The same of numbers that are not negative, whose bits are in the order of the numbers. */
+TL_FN void tl_thread_raise_real(double *in, double value) {
+  union {
+    double number;
+    uint64_t bits;
+  } as;
+  as.number = value > 0 ? value : 0;
+  tl_thread_raise_wide((uint64_t *)(void *)in, as.bits);
+}
+
 /* Sets bits. Most threads find them set. */
 TL_FN void tl_thread_set(uint32_t *in, uint32_t bits) {
 #ifdef __CUDA_ARCH__

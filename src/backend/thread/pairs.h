@@ -32,7 +32,8 @@ typedef struct tl_thread_bodies {
   const talus_quat *rotation;
   const tl_thread_ball *rows; /* places, and radii of bounding spheres */
   tl_grid_space space;
-  talus_real margin; /* m: of a pair */
+  talus_real margin;         /* m: of a pair; */
+  const talus_real *margins; /* or, by slot, those whose sum it is; NULL: of all pairs the same */
   talus_ellipsoid_method method;
 } tl_thread_bodies;
 
@@ -54,6 +55,10 @@ TL_FN tl_pair_class tl_thread_class(talus_shape_kind a, talus_shape_kind b) {
     return TL_PAIRS_BOX;
   const bool smooth = first == TALUS_SPHERE || first == TALUS_ELLIPSOID;
   return smooth && second == TALUS_ELLIPSOID ? TL_PAIRS_ELLIPSOID : TL_PAIRS_CONVEX;
+}
+
+TL_FN talus_real tl_thread_pair_margin(const tl_thread_bodies *bodies, uint32_t a, uint32_t b) {
+  return bodies->margins ? bodies->margins[a] + bodies->margins[b] : bodies->margin;
 }
 
 /* ---- classes --------------------------------------------------------------------------------- */
@@ -104,6 +109,7 @@ typedef tl_pair_task tl_round_task, tl_ellipsoid_task, tl_box_task, tl_convex_ta
 typedef struct tl_thread_pair {
   tl_posed first, second;
   talus_dvec3 origin; /* of the points, in the world */
+  talus_real margin;
   bool swapped;
 } tl_thread_pair;
 
@@ -127,6 +133,7 @@ TL_FN tl_thread_pair tl_thread_order(const tl_thread_bodies *bodies, uint32_t a,
   const bool endless = kind_a == TALUS_PLANE || kind_b == TALUS_PLANE;
   const talus_dvec3 to_b = endless ? direct : tl_thread_offset(&bodies->space, &row_a, &row_b);
   tl_thread_pair pair;
+  pair.margin = tl_thread_pair_margin(bodies, a, b);
   pair.swapped =
       tl_narrow_swapped(kind_a, kind_b) && tl_thread_class(kind_a, kind_b) != TL_PAIRS_ELLIPSOID;
   pair.first = tl_thread_pose(bodies, pair.swapped ? b : a, tl_dvec3(0, 0, 0));
@@ -177,16 +184,16 @@ TL_FN void tl_round_at(const tl_round_task *task, size_t k) {
   const tl_thread_pair pair = tl_thread_order(&task->bodies, task->owners[i], task->others[i]);
   tl_point points[TL_PAIR_POINTS];
   tl_pair_keep(task, i, &pair, points,
-               tl_round_meet(&pair.first, &pair.second, task->bodies.margin, points));
+               tl_round_meet(&pair.first, &pair.second, pair.margin, points));
 }
 
 TL_FN void tl_ellipsoid_at(const tl_ellipsoid_task *task, size_t k) {
   const uint32_t i = task->pairs[k];
   const tl_thread_pair pair = tl_thread_order(&task->bodies, task->owners[i], task->others[i]);
   tl_point point;
-  tl_pair_keep(task, i, &pair, &point,
-               tl_posed_ellipsoids_by(&pair.first, &pair.second, task->bodies.method,
-                                      task->bodies.margin, &point));
+  tl_pair_keep(
+      task, i, &pair, &point,
+      tl_posed_ellipsoids_by(&pair.first, &pair.second, task->bodies.method, pair.margin, &point));
 }
 
 TL_FN void tl_box_at(const tl_box_task *task, size_t k) {
@@ -194,14 +201,14 @@ TL_FN void tl_box_at(const tl_box_task *task, size_t k) {
   const tl_thread_pair pair = tl_thread_order(&task->bodies, task->owners[i], task->others[i]);
   tl_point points[TL_PAIR_POINTS];
   tl_pair_keep(task, i, &pair, points,
-               tl_posed_box_box(&pair.first, &pair.second, task->bodies.margin, points));
+               tl_posed_box_box(&pair.first, &pair.second, pair.margin, points));
 }
 
 TL_FN void tl_convex_at(const tl_convex_task *task, size_t k) {
   const uint32_t i = task->pairs[k];
   const tl_thread_pair pair = tl_thread_order(&task->bodies, task->owners[i], task->others[i]);
   const talus_shape_kind second = pair.second.shape->kind;
-  const talus_real margin = task->bodies.margin;
+  const talus_real margin = pair.margin;
   tl_point points[TL_PAIR_POINTS];
   const int count = second == TALUS_PLANE
                         ? tl_posed_convex_plane(&pair.first, &pair.second, margin, points)

@@ -1,0 +1,82 @@
+/* What a device holds of a world: shared by the files of this folder. */
+#ifndef TL_STEP_DEVICE_HOLD_H
+#define TL_STEP_DEVICE_HOLD_H
+
+#include "backend/shapes.h"
+#include "backend/thread/rows.h"
+#include "crowd/contacts.h"
+#include "crowd/crowd.h"
+#include "crowd/residency.h"
+#include "step/device/device_step.h"
+
+/* Fields of bodies that go to and fro. */
+#define TL_HELD_STATE (TL_THE_POSE | TL_THE_MOTION)
+
+typedef struct tl_held_state {
+  tl_device_block position, rotation, velocity, spin;
+} tl_held_state;
+
+typedef struct tl_held_contacts {
+  tl_device_block contacts, impulses;
+  size_t count;
+} tl_held_contacts;
+
+/* Numbers that threads leave for the host. */
+typedef struct tl_held_words {
+  double depths[3];
+  double fastest; /* m/s */
+  uint64_t worst;
+  uint32_t culprits[TL_WRONGS];
+  uint32_t left, aim;
+} tl_held_words;
+
+typedef struct tl_held {
+  tl_device *device;
+  tl_residency *where;
+  /* Where rows go when they come home. */
+  tl_state *home;
+  tl_contacts *contacts;
+  double dt; /* s: of the last step */
+  tl_par par;
+
+  size_t bodies, planes;
+  bool has_tensors;
+  talus_real ncp, slop, recovery_speed; /* solve/system */
+
+  tl_device_spheres near;
+  tl_device_shapes shapes;
+  tl_held_state state[2]; /* at the end of the last step, and where the next one goes */
+  int now;
+  tl_held_contacts before, after;
+  tl_device_block mass, flags, material, friction, widths, force, torque;
+  tl_device_block solver, tensors, shifts, margins;
+  tl_device_block colour[2], order[2], best, taken, ends;
+  tl_device_block row_a, row_b, row_numbers, lift, lift_bias, sums, words;
+} tl_held;
+
+/* The holder of these rows, made at first; *is_fresh: what is there counts. */
+talus_status tl_held_take(tl_open_device *open, const tl_crowd *crowd, tl_contacts *contacts,
+                          tl_held **held, bool *is_fresh);
+
+/* Everything to the device. Fails for bodies that it does not know. */
+talus_status tl_held_send(tl_held *held, const tl_crowd *crowd);
+
+/* What tasks need to know of bodies. */
+tl_thread_crowd tl_held_crowd(const tl_held *held, const tl_crowd *crowd);
+
+/* Sums of `kinds` numbers of each of `threads` threads, which are in held->sums: their totals. */
+talus_status tl_held_add(tl_held *held, size_t threads, size_t kinds, double *totals);
+
+/* How many threads share a sum over so many. */
+size_t tl_held_threads(size_t count);
+
+/* Contacts that are found to impulses and velocities (solve.c). *shifts: those that move bodies in
+ * this step beside their velocity, or NULL. */
+talus_status tl_held_solve(tl_held *held, const tl_crowd *crowd, tl_solve_report *report,
+                           const tl_ccp_body **shifts);
+
+/* A word of tl_held_words on the device. */
+#define TL_HELD_WORD(held, name)                                                                   \
+  ((void *)((unsigned char *)(held)->words.data + offsetof(tl_held_words, name)))
+
+#endif

@@ -1,0 +1,320 @@
+/* The solver on a device: rows by colour, Gauss-Seidel sweeps, position correction. The stages are
+ * those of solve/ccp/; sweeps have no momentum, and everything that touches is one island. */
+#include "step/device/hold.h"
+
+#include "backend/thread/tasks.h"
+#include "solve/system/system.h"
+
+#include <math.h>
+
+#define ROUNDS 8       /* of colouring between two looks at how many are left */
+#define LOOK   10      /* sweeps between two looks at the residual */
+#define SHARE  4       /* of the usual sweeps for position correction, as in solve/ccp/correct.c */
+#define DEEP   TL_R(2) /* slops that begin a correction */
+#define FAR    0.01    /* of the fastest approach: what is left of more has not converged */
+
+typedef struct solve_job {
+  tl_held *held;
+  tl_device *device;
+  const tl_crowd *crowd;
+  const talus_solve_def *settings;
+  tl_solve_report *report;
+  tl_thread_rows rows;
+  const uint32_t *order;                    /* contact of each row, on the device */
+  uint32_t ends[TL_COLOURS_MOST + 1];       /* of rows, by colour */
+  double totals[TL_REMAINS], most, fastest; /* of the last look */
+  uint32_t worst;                           /* row + 1 */
+  int is_ncp;
+} solve_job;
+
+/* ---- colours --------------------------------------------------------------------------------- */
+
+static talus_status colour_rounds(solve_job *job, const tl_thread_colours *task) {
+  tl_device *device = job->device;
+  const size_t count = job->rows.count;
+  const tl_device_launch round[] = {{TL_TASK_forget, task, job->held->bodies},
+                                    {TL_TASK_bid, task, count},
+                                    {TL_TASK_choose, task, count}};
+  for (uint32_t left = (uint32_t)count; left > 0;) {
+    TL_TRY(device->calls->repeat(device, round, sizeof round / sizeof *round, ROUNDS));
+    TL_TRY(device->calls->clear(device, task->left, sizeof *task->left));
+    TL_DEVICE_LAUNCH(tell, *task, count);
+    TL_TRY(device->calls->download(device, &left, task->left, sizeof left));
+  }
+  return TALUS_OK;
+}
+
+/* Rows in the order of colours, within a colour in that of contacts. */
+static talus_status sort_colours(solve_job *job) {
+  tl_held *held = job->held;
+  tl_device *device = job->device;
+  const size_t count = job->rows.count;
+  const tl_device_sort sort = {{held->colour[0].data, held->colour[1].data},
+                               {held->order[0].data, held->order[1].data},
+                               false};
+  bool in_room;
+  TL_TRY(device->calls->sort(device, count, 6, &sort, &in_room));
+  const tl_limit_task limit = {
+      .colour = held->colour[in_room].data, .count = count, .ends = held->ends.data};
+  TL_TRY(device->calls->clear(device, limit.ends, sizeof job->ends));
+  TL_DEVICE_LAUNCH(limit, limit, count);
+  TL_TRY(device->calls->download(device, job->ends, limit.ends, sizeof job->ends));
+  for (int c = 1; c <= TL_COLOURS_MOST; ++c)
+    job->ends[c] = job->ends[c] > job->ends[c - 1] ? job->ends[c] : job->ends[c - 1];
+  job->order = held->order[in_room].data;
+  return TALUS_OK;
+}
+_Static_assert(TL_COLOURS_MOST < 64, "colours are sorted by six bits");
+
+static talus_status find_colours(solve_job *job) {
+  tl_held *held = job->held;
+  tl_device *device = job->device;
+  const size_t count = job->rows.count;
+  for (int k = 0; k < 2; ++k) {
+    TL_DEVICE_RESERVE(held->colour[k], count, uint32_t);
+    TL_DEVICE_RESERVE(held->order[k], count, uint32_t);
+  }
+  TL_DEVICE_RESERVE(held->best, held->bodies, uint64_t);
+  TL_DEVICE_RESERVE(held->taken, held->bodies, uint64_t);
+  TL_DEVICE_RESERVE(held->ends, TL_COLOURS_MOST + 1, uint32_t);
+  const tl_thread_colours task = {.contacts = held->near.contacts.data,
+                                  .bodies = held->solver.data,
+                                  .colour = held->colour[0].data,
+                                  .order = held->order[0].data,
+                                  .best = held->best.data,
+                                  .taken = held->taken.data,
+                                  .left = TL_HELD_WORD(held, left)};
+  TL_TRY(device->calls->clear(device, task.taken, held->bodies * sizeof *task.taken));
+  TL_DEVICE_LAUNCH(settle, task, count);
+  TL_TRY(colour_rounds(job, &task));
+  return sort_colours(job);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static talus_status carry(solve_job *job) {
+  tl_held *held = job->held;
+  tl_device *device = job->device;
+  TL_DEVICE_RESERVE(held->after.impulses, job->rows.count, talus_vec3);
+  const tl_carry_task task = {.contacts = held->near.contacts.data,
+                              .before = held->before.contacts.data,
+                              .before_count = held->before.count,
+                              .impulses_before = held->before.impulses.data,
+                              .impulses = held->after.impulses.data};
+  TL_DEVICE_LAUNCH(carry, task, job->rows.count);
+  return TALUS_OK;
+}
+
+static talus_status make_rows(solve_job *job) {
+  tl_held *held = job->held;
+  tl_device *device = job->device;
+  const tl_model *model = job->crowd->model;
+  const size_t count = job->rows.count;
+  TL_DEVICE_RESERVE(held->row_a, count, uint32_t);
+  TL_DEVICE_RESERVE(held->row_b, count, uint32_t);
+  TL_DEVICE_RESERVE(held->row_numbers, TL_ROW_FIELDS * count, talus_real);
+  TL_DEVICE_RESERVE(held->lift, count, talus_real);
+  TL_DEVICE_RESERVE(held->lift_bias, count, talus_real);
+  TL_DEVICE_RESERVE(held->shifts, held->bodies, tl_ccp_body);
+  job->rows = (tl_thread_rows){.count = count,
+                               .a = held->row_a.data,
+                               .b = held->row_b.data,
+                               .of = held->row_numbers.data,
+                               .lift = held->lift.data,
+                               .lift_bias = held->lift_bias.data,
+                               .bodies = held->solver.data,
+                               .shifts = held->shifts.data,
+                               .tensors = held->has_tensors ? held->tensors.data : NULL};
+  tl_row_task row = {.crowd = tl_held_crowd(held, job->crowd),
+                     .rows = job->rows,
+                     .order = job->order,
+                     .contacts = held->near.contacts.data,
+                     .impulses = held->after.impulses.data,
+                     .friction = held->friction.data,
+                     .materials = (uint32_t)model->materials.count,
+                     .is_warm = job->settings->warm_start,
+                     .most_friction = held->ncp > 0 ? TL_REAL_MAX : TL_R(1e6),
+                     .fastest = TL_HELD_WORD(held, fastest)};
+  for (int k = 0; k < 3; ++k)
+    row.space.period[k] = row.crowd.period[k];
+  TL_TRY(device->calls->clear(device, row.fastest, sizeof *row.fastest));
+  TL_DEVICE_LAUNCH(row, row, count);
+  return TALUS_OK;
+}
+
+/* ---- sweeps ---------------------------------------------------------------------------------- */
+
+/* Visits of every row, colour by colour, and that so many times; those of the last one in turn. */
+static talus_status visit_all(const solve_job *job, int kind, talus_real share, int times) {
+  tl_visit_task tasks[TL_COLOURS_MOST + 1];
+  tl_device_launch launches[TL_COLOURS_MOST + 1];
+  size_t count = 0;
+  for (int c = 0; c <= TL_COLOURS_MOST; ++c) {
+    const size_t begin = c > 0 ? job->ends[c - 1] : 0, rows = job->ends[c] - begin;
+    const bool in_turn = c == TL_COLOURS_MOST;
+    if (rows == 0)
+      continue;
+    tasks[count] = (tl_visit_task){.rows = job->rows,
+                                   .first = begin,
+                                   .tail = in_turn ? rows : 0,
+                                   .share = share,
+                                   .is_ncp = job->is_ncp};
+    launches[count] = (tl_device_launch){kind, &tasks[count], in_turn ? 1 : rows};
+    count++;
+  }
+  return job->device->calls->repeat(job->device, launches, count, times);
+}
+
+/* Residuals, and what the objective is made of. */
+static talus_status look(solve_job *job) {
+  tl_device *device = job->device;
+  const tl_remain_task remain = {.rows = job->rows,
+                                 .threads = tl_held_threads(job->rows.count),
+                                 .is_ncp = job->is_ncp,
+                                 .sums = job->held->sums.data,
+                                 .worst = TL_HELD_WORD(job->held, worst)};
+  uint64_t worst;
+  TL_TRY(device->calls->clear(device, remain.worst, sizeof worst));
+  TL_DEVICE_LAUNCH(remain, remain, remain.threads);
+  TL_TRY(tl_held_add(job->held, remain.threads, TL_REMAINS, job->totals));
+  TL_TRY(device->calls->download(device, &worst, remain.worst, sizeof worst));
+  const uint32_t bits = (uint32_t)(worst >> 32);
+  float most;
+  memcpy(&most, &bits, sizeof most);
+  job->most = (double)most;
+  job->worst = (uint32_t)worst;
+  return TALUS_OK;
+}
+
+static double rms_of(const solve_job *job) {
+  return sqrt(job->totals[TL_REMAIN_SQUARE] / (double)job->rows.count);
+}
+
+/* Impulses of the last step, with the share that lowers the objective most (seidel.c): the slope
+ * along them before and after they are pushed gives the parabola. */
+static talus_status warm(solve_job *job) {
+  tl_device *device = job->device;
+  TL_TRY(look(job));
+  const double slope = job->totals[TL_REMAIN_WORK];
+  TL_TRY(visit_all(job, TL_TASK_visit, 1, 1));
+  TL_TRY(look(job));
+  const double q = 0.5 * (slope + job->totals[TL_REMAIN_WORK]);
+  if (!(q > 0))
+    return TALUS_OK;
+  const talus_real share = tl_warm_share(q, slope);
+  if (share == 1)
+    return TALUS_OK;
+  const tl_shrink_task shrink = {.rows = job->rows, .share = share};
+  TL_TRY(visit_all(job, TL_TASK_visit, share - 1, 1));
+  TL_DEVICE_LAUNCH(shrink, shrink, job->rows.count);
+  return TALUS_OK;
+}
+
+static talus_status sweep(solve_job *job) {
+  const tl_system system = {
+      .model = job->crowd->model,
+      .crowd = job->crowd,
+      .settings = job->settings,
+      .summary = {.slowest = {1, 1, 1}, .fastest = {0, 0, 0}}, /* by free fall alone */
+  };
+  tl_effort effort = tl_effort_of(&system, job->rows.count, false);
+  const bool looks = effort.tolerance > 0;
+  for (int done = 0; done < effort.most;) {
+    const int left = (done < effort.usual ? effort.usual : effort.most) - done;
+    const int sweeps = left < LOOK ? left : LOOK;
+    TL_GO_ON(job->crowd->cancel);
+    TL_TRY(visit_all(job, TL_TASK_visit, 0, sweeps));
+    job->report->iterations = done += sweeps;
+    if (!looks)
+      continue;
+    TL_TRY(look(job));
+    if (tl_effort_is_enough(&effort, done, rms_of(job)))
+      break;
+  }
+  if (!looks || effort.most == 0)
+    TL_TRY(look(job));
+  job->report->residual_rms = rms_of(job);
+  job->report->residual_max = job->most;
+  job->report->objective = job->totals[TL_REMAIN_BIAS];
+  return TALUS_OK;
+}
+
+/* As solve/ccp/converge.c, of all rows together. */
+static talus_status note_residual(solve_job *job) {
+  tl_device *device = job->device;
+  const tl_model *model = job->crowd->model;
+  const double fall = (double)tl_length(model->gravity) * job->crowd->dt, rms = rms_of(job);
+  TL_TRY(device->calls->download(device, &job->fastest, TL_HELD_WORD(job->held, fastest),
+                                 sizeof job->fastest));
+  if (!(rms > fmax(fall, job->settings->tolerance)) || !(rms > FAR * job->fastest))
+    return TALUS_OK;
+  uint32_t slots[2];
+  TL_TRY(device->calls->download(device, &slots[0], job->rows.a + job->worst - 1, sizeof *slots));
+  TL_TRY(device->calls->download(device, &slots[1], job->rows.b + job->worst - 1, sizeof *slots));
+  job->report->unconverged = 1;
+  job->report->worst_residual = rms;
+  job->report->worst = tl_body_is_static(model, slots[0]) ? slots[1] : slots[0];
+  return TALUS_OK;
+}
+
+/* ---- position correction --------------------------------------------------------------------- */
+
+static talus_status correct(solve_job *job, const tl_ccp_body **shifts) {
+  tl_held *held = job->held;
+  tl_device *device = job->device;
+  const talus_solve_def *settings = job->settings;
+  *shifts = NULL;
+  if (!(settings->recovery > 0))
+    return TALUS_OK;
+  const tl_aim_task aim = {.rows = job->rows,
+                           .order = job->order,
+                           .contacts = held->near.contacts.data,
+                           .h = (talus_real)job->crowd->dt,
+                           .slop = held->slop,
+                           .share = (talus_real)settings->recovery,
+                           .recovery_speed = held->recovery_speed,
+                           .deep = DEEP * held->slop,
+                           .found = TL_HELD_WORD(held, aim)};
+  const tl_still_task still = {held->solver.data, held->shifts.data};
+  uint32_t found;
+  TL_TRY(device->calls->clear(device, aim.found, sizeof found));
+  TL_DEVICE_LAUNCH(aim, aim, job->rows.count);
+  TL_TRY(device->calls->download(device, &found, aim.found, sizeof found));
+  if (!(found & TL_AIM_DEEP) && !(job->most * job->crowd->dt > (double)held->slop))
+    return TALUS_OK;
+  TL_DEVICE_LAUNCH(still, still, held->bodies);
+  const int sweeps = (settings->iterations + SHARE - 1) / SHARE;
+  TL_TRY(visit_all(job, TL_TASK_lift, 0, sweeps));
+  *shifts = held->shifts.data;
+  return TALUS_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+talus_status tl_held_solve(tl_held *held, const tl_crowd *crowd, tl_solve_report *report,
+                           const tl_ccp_body **shifts) {
+  tl_device *device = held->device;
+  solve_job job = {.held = held,
+                   .device = device,
+                   .crowd = crowd,
+                   .settings = &crowd->model->solve,
+                   .report = report,
+                   .rows = {.count = held->after.count},
+                   .is_ncp = held->ncp > 0};
+  *shifts = NULL;
+  if (job.rows.count == 0)
+    return TALUS_OK;
+  if (job.rows.count >= UINT32_MAX)
+    return tl_fail(TALUS_ERROR_MEMORY, "%zu contacts are more than a device counts (4e9)",
+                   job.rows.count);
+  TL_TRY(carry(&job));
+  TL_TRY(find_colours(&job));
+  TL_TRY(make_rows(&job));
+  if (job.settings->warm_start)
+    TL_TRY(warm(&job));
+  TL_TRY(sweep(&job));
+  TL_TRY(note_residual(&job));
+  const tl_store_task store = {job.rows, job.order, held->after.impulses.data};
+  TL_DEVICE_LAUNCH(store, store, job.rows.count);
+  return correct(&job, shifts);
+}
