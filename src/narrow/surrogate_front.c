@@ -47,8 +47,9 @@ typedef struct tested {
   size_t count;
 } tested;
 
-#define LEVELS 64 /* more than any tree has: no cluster has more than two thirds of its triangles  \
-                   */
+#define LEVELS                                                                                     \
+  64 /* more than any tree has: no cluster has more than two thirds of its triangles               \
+      */
 
 typedef struct leaves {
   tested level[LEVELS];
