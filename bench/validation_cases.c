@@ -369,6 +369,6 @@ double val_bounce_error(const val_run *run, double e) {
 
 double val_spring_error(const val_run *run) { return run->model == VAL_PENALTY ? 2e-3 : 0; }
 
-double val_sag(const val_run *run, double mass, int springs) {
-  return run->model == VAL_PENALTY ? mass * VAL_G / (springs * run->stiffness) : 0;
+double val_sag(const val_run *run, double mass) {
+  return run->model == VAL_PENALTY ? mass * VAL_G / run->stiffness : 0;
 }

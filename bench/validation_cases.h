@@ -58,7 +58,7 @@ void val_springs(val_run *run, double stiffness);
  * there without. */
 double val_bounce_error(const val_run *run, double e);
 double val_spring_error(const val_run *run);
-/* How far a mass presses so many springs side by side, m; 0 without springs. */
-double val_sag(const val_run *run, double mass, int springs);
+/* How far a mass presses the spring that the points of its contact share, m; 0 without springs. */
+double val_sag(const val_run *run, double mass);
 
 #endif

@@ -131,7 +131,7 @@ void val_agreement(val_run *run) {
     double most; /* m, at the largest stiffness */
     double fall; /* of the difference for 100 times the stiffness, at least */
   } things[THINGS] = {
-      {"bounce", bounced, 2e-3, 5}, {"slope", stuck, 2e-5, 50}, {"stack", stacked, 2e-5, 50}};
+      {"bounce", bounced, 2e-3, 5}, {"slope", stuck, 8e-5, 50}, {"stack", stacked, 8e-5, 50}};
   double stiffness[STIFFNESSES], log_k[STIFFNESSES], off[THINGS][STIFFNESSES];
   for (int t = 0; t < THINGS; ++t) {
     run->model = VAL_CCP;

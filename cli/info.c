@@ -491,8 +491,7 @@ int cli_info(int argc, char **argv) {
   const char *plotted = NULL, *path = NULL;
   const cli_option options[] = {
       {"json", 0, CLI_FLAG, NULL, "everything as JSON, for programs", &as_json},
-      {"plot", 0, CLI_TEXT, "NAME",
-       "energy, work, contacts, residual, time, joints, steps, a probe", &plotted},
+      {"plot", 0, CLI_TEXT, "NAME", "energy, contacts, time, ... (below), or a probe", &plotted},
       {"output", 'o', CLI_TEXT, "FILE", "writes the plot as FILE.svg instead of showing it here",
        &path},
       {0}};

@@ -461,7 +461,6 @@ static const char more[] =
     "Of flat maps also: direction (in space), temperature (kT/m about each).\n\n"
     "Examples:\n"
     "  talus render pour.out -o inside.png --time 1.5 --slice 0,-1,0,0\n"
-    "  talus render pour.out -o pour.mp4 --size 1920x1080 --samples 16\n"
     "  talus render nozzle.out -o f.png --flat yz --slab 0:1 --colour angle\n";
 
 int cli_render(int argc, char **argv) {

@@ -102,7 +102,7 @@ def stone(triangles):
 
 @pytest.mark.parametrize("make, arguments", [(bush, ["info", "a.ply"]),
                                              (stone(1310720), ["repair", "a.ply", "-o", "b.ply"]),
-                                             (stone(20480), ["clump", "a.ply", "--error", "5e-5", "-o", "b.yaml"])],
+                                             (stone(1310720), ["clump", "a.ply", "--error", "1e-6", "-o", "b.yaml"])],
                          ids=["info", "repair", "clump"])
 def test_shape_stops(tmp_path, make, arguments):
     """Seconds of work, of which half a second is done."""

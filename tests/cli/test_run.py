@@ -26,7 +26,7 @@ def test_folder_holds_the_names_of_the_contract(busy, tmp_path):
 def test_history_has_exactly_the_columns_of_the_contract(busy, tmp_path):
     done = run(busy, tmp_path / "out")
     rows = history(tmp_path / "out")
-    assert len(HISTORY_COLUMNS) == 65
+    assert len(HISTORY_COLUMNS) == 67
     assert rows[-1]["state_hash"] == hash_of(done)
     assert [int(row["steps"]) for row in rows] == [*range(0, 300, 13), 300]
     for row in rows:
