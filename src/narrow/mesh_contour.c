@@ -139,13 +139,18 @@ void tl_mesh_contour_finish(const tl_mesh_pair *pair, const tl_mesh_contour *con
   const tl_mesh_posed *m = &pair->b;
   const talus_dvec3 out = tl_frame_to_world(&m->frame, contour->out);
   const double middle = 0.5 * (contour->low + contour->high);
-  const double gap = -fmax(contour->high - contour->low, 0) * m->scale - pair->rounding;
+  double depth = fmax(contour->high - contour->low, 0) * m->scale;
+  /* A line of many loops, as of two threads, is as high as the bodies: where no vertex is out of
+   * reach behind a surface, nothing is deeper than the reach. */
+  if (!contour->is_deep)
+    depth = fmin(depth, pair->reach);
+  const double gap = -depth - pair->rounding;
   const talus_dvec3 local =
       tl_dalong(contour->centre, middle - tl_ddot(contour->out, contour->centre), contour->out);
   const talus_dvec3 centre = tl_mesh_to_world(m, local);
   int kept = 0;
   for (int i = 0; i < points->count; ++i)
-    if (leads(&points->list[i], out) > STAYS ||
+    if (!contour->is_deep || leads(&points->list[i], out) > STAYS ||
         tl_dlength(tl_dsub(points->list[i].point, centre)) > 1.1 * contour->wide * m->scale)
       points->list[kept++] = points->list[i];
   points->count = kept;

@@ -19,6 +19,7 @@ typedef struct tl_mesh_contour {
   talus_dvec3 centre; /* sum of middles by length; in the end the centre itself */
   talus_dvec3 out;    /* unit, from a to b */
   bool is_good;       /* there is such a direction */
+  bool is_deep;       /* vertices are out of reach behind a surface */
   double low, high;   /* along it: of b within a, of a within b */
   double wide;        /* how far the contour is from its centre */
 } tl_mesh_contour;
@@ -45,7 +46,8 @@ void tl_mesh_contour_reach(const tl_mesh_pair *pair, const tl_mesh_contour *cont
 bool tl_mesh_contour_is_missed(const tl_mesh_pair *pair, const tl_mesh_contour *contour,
                                const tl_mesh_points *points);
 
-/* Takes out the points at the contour that lead another way, and adds its own. */
+/* Adds the contour's own point and, if vertices are out of reach behind a surface (`is_deep`),
+ * takes out the points at the contour that lead another way. */
 void tl_mesh_contour_finish(const tl_mesh_pair *pair, const tl_mesh_contour *contour,
                             tl_mesh_points *points);
 

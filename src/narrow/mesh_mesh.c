@@ -116,6 +116,7 @@ static void finish_deep(walk_job *job, contour_job *deep) {
   for (uint32_t t = 0; t < pair->b.f->triangles; ++t)
     tl_mesh_contour_reach(pair, &deep->contour, false, t, &low);
   deep->contour.high = high, deep->contour.low = low;
+  deep->contour.is_deep = job->is_deep;
   tl_mesh_contour_finish(pair, &deep->contour, &job->points);
 }
 

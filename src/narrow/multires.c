@@ -252,10 +252,10 @@ static void write_some(void *context, size_t begin, size_t end) {
 static talus_status add_up(tl_multires *m, const tl_fronts *fronts, const tl_pair *bodies,
                            uint64_t *start) {
   uint64_t total = 0;
-  m->widened = 0;
   for (size_t i = 0; i < fronts->count; ++i) {
     const tl_multires_pair *p = &m->pairs.data[place_of(m, bodies[i].a, bodies[i].b)];
-    TL_TRY(p->status);
+    if (p->status != TALUS_OK) /* the message of a worker is in its own thread */
+      return tl_fail(p->status, "out of memory for the front of two meshes");
     start[i] = total;
     total += p->leaves;
     m->widened += p->widened;

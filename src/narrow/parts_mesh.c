@@ -192,6 +192,7 @@ static void judge_depth(const meshes *job, size_t i, bool is_deep) {
   tl_mesh_contour_close(pair, &state->contour);
   is_deep = is_deep || (!crosses && state->points.count == 0 && tl_mesh_pair_is_buried(pair));
   const bool missed = tl_mesh_contour_is_missed(pair, &state->contour, &state->points);
+  state->contour.is_deep = is_deep;
   if (job->is_first && !tl_mesh_pair_is_enough(pair, crosses, is_deep || missed))
     state->depth = AGAIN;
   else if (is_deep && !state->contour.is_good)

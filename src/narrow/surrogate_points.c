@@ -67,7 +67,7 @@ static void meet_contour(meeting *m, tl_mesh_contour *contour, const tl_mesh_key
     tl_mesh_contour_reach(m->pair, contour, true, t, &high);
   for (uint32_t t = 0; t < m->pair->b.f->triangles; ++t)
     tl_mesh_contour_reach(m->pair, contour, false, t, &low);
-  contour->high = high, contour->low = low;
+  contour->high = high, contour->low = low, contour->is_deep = m->is_deep;
   tl_mesh_contour_finish(m->pair, contour, &m->points);
 }
 
@@ -93,6 +93,7 @@ int tl_surrogates_points(const tl_mesh_pair *pair, bool is_first, tl_mesh_key *o
       tl_mesh_contour_add(pair, tl_mesh_key_own(of_a[i]), tl_mesh_key_other(of_a[i]), &contour);
     }
   tl_mesh_contour_close(pair, &contour);
+  m.is_deep = m.is_deep || (!crosses && m.points.count == 0 && tl_mesh_pair_is_buried(pair));
   const bool missed = tl_mesh_contour_is_missed(pair, &contour, &m.points);
   if (is_first && !tl_mesh_pair_is_enough(pair, crosses, m.is_deep || missed))
     return -1;

@@ -38,8 +38,16 @@ static void warn_of_surrogates(tl_warner *w) {
   for (size_t i = 0; i < scene->shapes.count; ++i)
     if (tl_scene_shape_kind(&shapes[i]) == TALUS_MESH)
       return;
+  const tl_scene_emitter *emitters = scene->emit.data;
+  for (size_t i = 0; i < scene->emit.count; ++i) {
+    const tl_scene_shape *shape = tl_check_shape(w->checker, &emitters[i].shape);
+    if (shape && tl_scene_shape_kind(shape) == TALUS_MESH)
+      return;
+  }
   const tl_scene_body *bodies = scene->bodies.data;
   for (size_t i = 0; i < scene->bodies.count; ++i) {
+    if (bodies[i].from) /* its meshes are in the other run */
+      return;
     const tl_scene_fill *fill = bodies[i].fill;
     const tl_scene_shape *shape =
         tl_check_shape(w->checker, fill ? &fill->shape : &bodies[i].shape);

@@ -105,12 +105,19 @@ static double next_change(const talus_world *world, double t) {
     if (due > t && due < emitter->def.until)
       next = fmin(next, due);
   }
-  for (size_t i = 0; i < model->motion_terms.count; ++i)
-    next = fmin(next, next_of_motion(model, &model->motion_terms.data[i], t));
+  for (size_t i = 0; i < model->motions.count; ++i) {
+    const tl_motion *motion = &model->motions.data[i];
+    const double own = tl_clock_at(motion->clock, model->dt, t);
+    for (uint32_t k = 0; k < motion->count; ++k)
+      next = fmin(next, next_of_motion(model, &model->motion_terms.data[motion->first + k], own) -
+                            motion->clock);
+  }
   for (size_t i = 0; i < world->courses.count; ++i) {
     const tl_course *course = &world->courses.data[i];
+    const double own = tl_clock_at(course->clock, model->dt, t);
     next = fmin(next, next_row(world->course_values.data + course->first, course->rows,
-                               tl_course_columns(course->kind), t));
+                               tl_course_columns(course->kind), own) -
+                          course->clock);
   }
   return next;
 }
@@ -121,8 +128,12 @@ static double next_end(const talus_world *world) {
   const tl_model *model = &world->model;
   const double end = (double)(world->steps + 1) * model->dt, near = model->dt_min;
   double next = next_change(world, world->time);
-  while (next - world->time < near && next < end - near)
-    next = next_change(world, next);
+  while (next - world->time < near && next < end - near) {
+    const double later = next_change(world, next);
+    if (!(later > next)) /* an interval below the rounding of the time */
+      return end;
+    next = later;
+  }
   return next < end - near ? next : end;
 }
 

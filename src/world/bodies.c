@@ -18,6 +18,10 @@ const char *tl_world_describe(const talus_world *world, uint32_t slot) {
     snprintf(text[turn], sizeof text[turn], "a body");
     return text[turn];
   }
+  if (slot >= world->model.bodies) {
+    snprintf(text[turn], sizeof text[turn], "no body in particular");
+    return text[turn];
+  }
   const uint64_t uid = world->model.property.uid[slot];
   const char *name = tl_world_name_of(world, uid);
   if (name)

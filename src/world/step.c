@@ -210,7 +210,8 @@ static void note_convergence(talus_world *world, double time) {
     world->worst_residual = solve->worst_residual;
     world->worst_time = time;
     if (tl_need(&world->where, TL_THE(uid), TL_READ) == TALUS_OK)
-      world->worst_body = world->model.property.uid[solve->worst];
+      world->worst_body =
+          solve->worst < world->model.bodies ? world->model.property.uid[solve->worst] : 0;
   }
 }
 

@@ -63,6 +63,7 @@ typedef struct tl_ready_task {
   tl_thread_crowd crowd;
   talus_real spare;        /* m: of a margin, beside the way a body goes */
   talus_real fixed_margin; /* m: >= 0: half of what the scene says; < 0: by speed */
+  const talus_real *inner; /* m, at scale 1: inner radii of shapes */
   bool sweeps;             /* who goes further than its inner radius has a wider one */
   tl_ccp_body *bodies;
   tl_ccp_tensor *tensors; /* NULL: every body is isotropic */
@@ -146,8 +147,9 @@ TL_FN talus_real tl_thread_margin(const tl_ready_task *task, size_t i, const tl_
   }
   if (task->fixed_margin < 0)
     return way;
-  return task->sweeps && way > TL_R(0.5) * reach ? tl_max(way, task->fixed_margin)
-                                                 : task->fixed_margin;
+  return task->sweeps && way > task->inner[crowd->shape[i]] * crowd->scale[i]
+             ? tl_max(way, task->fixed_margin)
+             : task->fixed_margin;
 }
 
 #define TL_THREAD_WIDER                                                                            \

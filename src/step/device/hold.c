@@ -212,7 +212,7 @@ static talus_status send_flags(tl_held *held, const tl_crowd *crowd) {
 static talus_status send_planes(tl_held *held, const tl_crowd *crowd) {
   tl_device *device = held->device;
   const tl_model *model = crowd->model;
-  const double spare = (double)tl_reach_slack(model, crowd->dt);
+  const double spare = (double)tl_reach_slack(model, crowd->dt) + fmax(0.5 * model->margin, 0);
   TL_ARRAY(tl_thread_plane) planes = {0};
   talus_status status = TALUS_OK;
   for (size_t i = 0; i < crowd->count && status == TALUS_OK; ++i) {

@@ -57,6 +57,7 @@ static talus_status find_contacts(tl_held *held, const tl_crowd *crowd, tl_step_
   const tl_ready_task ready = {.crowd = tl_held_crowd(held, crowd),
                                .spare = TL_R(0.5) * tl_reach_slack(model, crowd->dt),
                                .fixed_margin = TL_R(0.5 * model->margin),
+                               .inner = held->widths.data,
                                .sweeps = !model->unswept,
                                .bodies = held->solver.data,
                                .tensors = held->has_tensors ? held->tensors.data : NULL,

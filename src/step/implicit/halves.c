@@ -107,8 +107,8 @@ static talus_status step(const halves *job, tl_step_report *report) {
   tl_arena_release(crowd->arena, mark);
   report->wall_broad += tried.wall_broad, report->wall_narrow += tried.wall_narrow;
   report->wall_solve += tried.wall_solve, report->wall_step += tried.wall_step;
-  if (report->solve.unconverged++ == 0)
-    report->solve.worst = tried.culprit;
+  report->solve.unconverged++;
+  report->solve.worst = tried.culprit;
   if (end != TALUS_OK) { /* the next one starts as this one did */
     p->pressed = at_begin.pressed, p->stored = at_begin.stored;
     p->damping = at_begin.damping, p->friction = at_begin.friction;
