@@ -125,9 +125,10 @@ static void set_slab(const builder *b, tl_tree_node *node, uint32_t k, const ite
                                  tl_dsub(corner_of(b, &items[i], 2), p)));
   }
   const double most = fmax(fabs(sum.x), fmax(fabs(sum.y), fabs(sum.z)));
-  const double per = most > 0 ? 127 / most : 0;
-  node->axis[0][k] = (int8_t)(sum.x * per), node->axis[1][k] = (int8_t)(sum.y * per);
-  node->axis[2][k] = most > 0 ? (int8_t)(sum.z * per) : 127;
+  const bool has_area = most > 0 && isfinite(most); /* tiny areas have no inverse */
+  node->axis[0][k] = has_area ? (int8_t)(sum.x / most * 127) : 0;
+  node->axis[1][k] = has_area ? (int8_t)(sum.y / most * 127) : 0;
+  node->axis[2][k] = has_area ? (int8_t)(sum.z / most * 127) : 127;
   talus_dvec3 axis =
       tl_dvec3((double)node->axis[0][k], (double)node->axis[1][k], (double)node->axis[2][k]);
   axis = tl_dscale(axis, 1 / tl_dlength(axis));
