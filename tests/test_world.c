@@ -4,6 +4,11 @@
 
 /* Counts every allocation of the process, not only talus's own. */
 static unsigned long long malloc_calls;
+#if defined(__has_feature) /* clang, which has no __SANITIZE_THREAD__ */
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define COUNTS_MALLOC 1
 extern void *__libc_malloc(size_t);

@@ -15,6 +15,8 @@ TABLE = "x,y,z,r\n" + "".join(f"{i % 10},{i // 10},0,0.6\n" for i in range(50))
 
 @pytest.fixture(scope="session")
 def memory_library(tmp_path_factory):
+    if "TSAN_OPTIONS" in os.environ:
+        pytest.skip("the allocator is the thread sanitizer's")
     library = tmp_path_factory.mktemp("library") / "memory.so"
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:
