@@ -235,6 +235,27 @@ static tl_crowd crowd_of(tl_gathered *crew, const tl_cluster *cluster) {
                     .penalty = &crew->penalty};
 }
 
+/* What impacts gave to each body, to be had at the begin of the step, whoever flies then. */
+static void kick_all(const tl_local *local, const tl_cluster *cluster, const tl_crowd *crowd) {
+  const tl_contacts *contacts = crowd->contacts_after;
+  for (size_t i = 0; i < cluster->members.count; ++i)
+    local->bodies.data[cluster->members.data[i]].draft_kick = (tl_kick){0};
+  for (size_t i = 0; i < contacts->hits.count; ++i) {
+    const tl_contact *c = &contacts->data[contacts->hits.data[i].contact];
+    const talus_vec3 on_b = contacts->hits.data[i].impulse;
+    const talus_dvec3 *x = crowd->in->position;
+    const uint32_t a = cluster->rows.data[c->a], b = cluster->rows.data[c->b];
+    const talus_dvec3 arm = tl_dsub(c->point, x[c->a]);
+    if (local->bodies.data[a].is_movable)
+      tl_local_kick(local, a, crowd->in->rotation[c->a], tl_narrow(arm), tl_neg(on_b),
+                    &local->bodies.data[a].draft_kick);
+    if (local->bodies.data[b].is_movable) /* in the image that a met */
+      tl_local_kick(local, b, crowd->in->rotation[c->b],
+                    tl_narrow(tl_dsub(arm, tl_model_offset(crowd->model, x[c->a], x[c->b]))), on_b,
+                    &local->bodies.data[b].draft_kick);
+  }
+}
+
 /* What the step made becomes the tentative state of the members. */
 static talus_status scatter(const tl_local *local, tl_cluster *cluster, tl_gathered *crew,
                             const tl_crowd *crowd) {
@@ -250,6 +271,7 @@ static talus_status scatter(const tl_local *local, tl_cluster *cluster, tl_gathe
     body->draft = tl_step_path(crowd, row, flies[row]);
     body->draft_flies = flies[row];
   }
+  kick_all(local, cluster, crowd);
   return tl_local_keep(local, crew, cluster);
 }
 

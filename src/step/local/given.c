@@ -36,9 +36,9 @@ talus_status tl_local_prepare_giving(const tl_local *local, tl_cluster *cluster)
   return TALUS_OK;
 }
 
-/* share: of the step that became final. What impacts gave a body that flies was given at once. */
-static talus_status give_contact(tl_local *local, const tl_cluster *cluster, size_t i, double share,
-                                 bool flies) {
+/* share: of the step that became final. What impacts gave was given at once. */
+static talus_status give_contact(tl_local *local, const tl_cluster *cluster, size_t i,
+                                 double share) {
   const talus_vec3 kept = cluster->contacts.data[i].impulse,
                    hit = tl_sub(tl_contacts_impulse(&cluster->contacts, i), kept);
   TL_TRY(tl_contacts_append(&local->given, &cluster->contacts, i));
@@ -46,7 +46,7 @@ static talus_status give_contact(tl_local *local, const tl_cluster *cluster, siz
   const size_t at = local->given.count - 1;
   tl_local_scale_impulses(&local->given, at, TL_R(share * cluster->dt / local->crowd->dt));
   talus_vec3 *impulse = &local->given.data[at].impulse;
-  *impulse = tl_madd(*impulse, TL_R(flies ? 1 : share), hit);
+  *impulse = tl_add(*impulse, hit);
   return TALUS_OK;
 }
 
@@ -63,7 +63,7 @@ static talus_status give_contacts(tl_local *local, uint32_t slot, double share) 
       hi = middle;
   }
   for (; lo < cluster->owned.count && cluster->owned.data[lo] >> 32 == slot; ++lo)
-    TL_TRY(give_contact(local, cluster, cluster->owned.data[lo] & UINT32_MAX, share, body->flies));
+    TL_TRY(give_contact(local, cluster, cluster->owned.data[lo] & UINT32_MAX, share));
   return TALUS_OK;
 }
 

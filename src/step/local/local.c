@@ -68,16 +68,13 @@ static talus_status begin_joints(tl_local *local) {
 }
 
 /* Who pushed whom in a step stays together until the next: what they gave each other is given
- * evenly over the step. So does what an impact gave, but to bodies that flew from there on: these
- * have it at once, and whoever comes back keeps it. */
-static void bind_contacts(tl_local *local, const tl_contacts *contacts, bool has_laws) {
+ * evenly over the step. What impacts gave was had at its begin, and whoever comes back keeps it. */
+static void bind_contacts(tl_local *local, const tl_contacts *contacts) {
   uint32_t last[2] = {TL_NONE, TL_NONE}; /* points of a pair follow each other */
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *c = &contacts->data[i];
     const tl_local_body *a = &local->bodies.data[c->a], *b = &local->bodies.data[c->b];
-    const bool is_even = has_laws && (!a->flies || !b->flies);
-    const talus_vec3 given = is_even ? tl_contacts_impulse(contacts, i) : c->impulse;
-    if (!(tl_length2(given) > 0) || !a->is_movable || !b->is_movable ||
+    if (!(tl_length2(c->impulse) > 0) || !a->is_movable || !b->is_movable ||
         (c->a == last[0] && c->b == last[1]))
       continue;
     last[0] = c->a, last[1] = c->b;
@@ -135,7 +132,7 @@ static talus_status begin(tl_local *local) {
 #if !defined(NDEBUG)
   find_tangled(local);
 #endif
-  bind_contacts(local, local->crowd->contacts_before, false);
+  bind_contacts(local, local->crowd->contacts_before);
   return tl_local_index_contacts(local);
 }
 
@@ -299,14 +296,16 @@ static talus_status follow_strays(tl_local *local) {
   return TALUS_OK;
 }
 
-/* T* and who commits: those that begin no later than the first of all ends. */
+/* T* and who commits: those that begin before the first of all ends, so that nobody comes back to
+ * the begin of a step that counts, where impacts are. Who failed stops all others. */
 static void choose(tl_local *local) {
   local->star = local->end;
   for (size_t i = 0; i < local->live.count; ++i)
     local->star = fmin(local->star, local->clusters.data[local->live.data[i]].t1);
   for (size_t i = 0; i < local->live.count; ++i) {
     tl_cluster *cluster = &local->clusters.data[local->live.data[i]];
-    cluster->commits = cluster->t0 <= local->star;
+    cluster->commits =
+        cluster->t0 < local->star || (cluster->t0 <= local->star && cluster->status != TALUS_OK);
   }
 }
 
@@ -386,7 +385,7 @@ static void commit_body(tl_local *local, const tl_cluster *cluster, uint32_t at,
   body->final = tl_local_at(local, slot, cluster->t0);
   body->current = body->tentative;
   body->o = cluster->t0, body->c = cluster->t1;
-  body->law = body->draft, body->flies = body->draft_flies;
+  body->law = body->draft, body->flies = body->draft_flies, body->kick = body->draft_kick;
   body->pace = next_pace(local, cluster, body);
   let_past_go(local, body->past);
   body->past = at;
@@ -401,7 +400,7 @@ static void bind(tl_local *local, const tl_cluster *cluster) {
       k = tl_meeting_next(m, slot);
     }
   }
-  bind_contacts(local, &cluster->contacts, true);
+  bind_contacts(local, &cluster->contacts);
 }
 
 static void count_step(tl_local *local, const tl_cluster *cluster) {
@@ -454,7 +453,7 @@ static void add_report(tl_step_report *sum, const tl_cluster *cluster) {
 static void assert_invariants(const tl_local *local) { (void)local; }
 static void assert_apart(const tl_local *local, uint32_t slot) { (void)local, (void)slot; }
 #else
-/* (I1): no law begins after another one ends. */
+/* (I1): every law ends after all others have begun. */
 static void assert_invariants(const tl_local *local) {
   double last = local->begin, first = DBL_MAX;
   for (size_t i = 0; i < local->bodies.count; ++i) {
@@ -463,7 +462,7 @@ static void assert_invariants(const tl_local *local) {
       continue;
     last = fmax(last, body->o), first = fmin(first, body->c);
   }
-  TL_ASSERT(first == DBL_MAX || last <= first);
+  TL_ASSERT(first == DBL_MAX || last < first || last == local->begin);
 }
 
 /* (I2): its law overlaps that of no other body. */

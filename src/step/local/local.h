@@ -35,12 +35,19 @@ typedef struct tl_local_row {
   talus_vec3 velocity, spin;
 } tl_local_row;
 
+/* What impacts at the begin of a step gave to a body. */
+typedef struct tl_kick {
+  talus_vec3 velocity; /* m/s */
+  talus_vec3 turn;     /* as tl_local_at has angular momentum */
+} tl_kick;
+
 typedef struct tl_local_body {
   tl_local_row final, current, tentative;
   double o, c;        /* s: times of `final` and `current` */
   tl_path law, draft; /* from o to c; from the begin of the cluster's step to its end */
-  bool flies;         /* the law is a parabola: loads act evenly, contacts at o alone */
-  bool draft_flies;   /* the same of the draft */
+  tl_kick kick, draft_kick;
+  bool flies;       /* the law is a parabola: loads act evenly, contacts at o alone */
+  bool draft_flies; /* the same of the draft */
   bool is_movable;
   bool has_strayed; /* left the box that candidates were first looked for with */
   double pace;      /* s: its next step is no longer */
@@ -192,6 +199,9 @@ tl_path tl_path_later(const tl_path *path, double t);
 tl_path tl_local_guess(const tl_local *local, uint32_t slot);
 /* Where the body is at t, o <= t <= c. */
 tl_local_row tl_local_at(const tl_local *local, uint32_t slot, double t);
+/* Adds what an impact gave to a body that is turned so, in N s. */
+void tl_local_kick(const tl_local *local, uint32_t slot, talus_quat rotation, talus_vec3 arm,
+                   talus_vec3 impulse, tl_kick *kick);
 /* Its law and what it would do then; its law and, where its cluster commits, its tentative step. */
 tl_track tl_local_expected(const tl_local *local, uint32_t slot);
 tl_track tl_local_actual(const tl_local *local, uint32_t slot);
