@@ -288,6 +288,8 @@ TEST(momentum_stays_to_rounding_over_rendezvous) {
   CHECK(met > 0);
 }
 
+static size_t ahead; /* bodies that were saved ahead of the others */
+
 static uint64_t hash_of_run(uint64_t seed, int threads, int stop) {
   settings set = random_settings(seed);
   set.threads = threads;
@@ -296,6 +298,7 @@ static uint64_t hash_of_run(uint64_t seed, int threads, int stop) {
     CHECK_OK(talus_world_step(world, 1));
     if (i != stop)
       continue;
+    ahead += world->local.ahead.count;
 #if TALUS_HAVE_HDF5
     CHECK_OK(talus_world_save(world, "local.hdf"));
     talus_world_destroy(world);
@@ -312,7 +315,11 @@ TEST(threads_and_restarts_give_the_same_bits) {
     const uint64_t hash = hash_of_run(seed, 1, -1);
     CHECK(hash_of_run(seed, 2, 2) == hash);
     CHECK(hash_of_run(seed, 4, 5) == hash);
+    for (int stop = 0; stop < 8 && !check_is_short(); ++stop)
+      CHECK_MSG(hash_of_run(seed, 1, stop) == hash, "seed %llu, stopped after %d",
+                (unsigned long long)seed, stop);
   }
+  CHECK(ahead > 0);
 }
 
 /* ---- one cluster is the adaptive step -------------------------------------------------------- */
@@ -432,6 +439,61 @@ TEST(a_turning_drum_carries_clusters_of_different_pace) {
   CHECK_MSG(overlaps == 0, "%zu overlaps, %g m", overlaps, deepest);
   CHECK(world->local.counts.window > 0);
   talus_world_destroy(world);
+}
+
+/* ---- beyond the end of an interval ----------------------------------------------------------- */
+
+/* A ball bounces at 0.05 s: its next step ends at 0.15 s, though the grid has 0.1 s. */
+static talus_world *make_ahead(talus_body *ball) {
+  talus_world *world = make(0, 0.1, -1);
+  const talus_material m = material(world, 0, 1);
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  body(world, shape(world, TALUS_PLANE, 0, 0, 1), m, (talus_dvec3){0, 0, 0}, still, still,
+       TALUS_FIXED);
+  *ball = body(world, s, m, (talus_dvec3){0, 0, 0.15}, (talus_vec3){0, 0, -1}, still, TALUS_FREE);
+  audit(world);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(world->local.ahead.count == 1 && world->local.ahead.data[0].c > 0.14);
+  CHECK_NEAR(talus_world_time(world), 0.1, 0);
+  CHECK_NEAR(info(world, *ball).position.z, 0.15, 1e-4);
+  return world;
+}
+
+TEST(the_end_of_an_interval_holds_nobody_up) {
+  talus_body ball;
+  talus_world *world = make_ahead(&ball);
+  CHECK(world->local.counts.held == 0 && world->local.counts.clusters == 2);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(world->local.counts.clusters == 3); /* from 0.15 to 0.25 s */
+  CHECK_NEAR(info(world, ball).position.z, 0.25, 1e-4);
+  CHECK(overlaps == 0);
+  talus_world_destroy(world);
+}
+
+TEST(who_is_ahead_of_a_change_comes_back_to_it) {
+  for (int what = 0; what < 4; ++what) {
+    talus_body ball;
+    talus_world *world = make_ahead(&ball);
+    if (what == 0)
+      CHECK_OK(talus_body_set_velocity(world, ball, (talus_vec3){2, 0, 0}, still));
+    if (what == 1)
+      CHECK_OK(talus_world_set_gravity(world, (talus_vec3){20, 0, -10}));
+    if (what == 2)
+      body(world, shape(world, TALUS_BOX, 1, 1, 0.1), material(world, 0, 1),
+           (talus_dvec3){0, 0, 0.35}, still, still, TALUS_FIXED);
+    if (what == 3) /* which need not bring it back, but meets it */
+      body(world, shape(world, TALUS_SPHERE, 0.1, 0, 0), material(world, 0, 1),
+           (talus_dvec3){0, 0, 0.45}, (talus_vec3){0, 0, -1}, still, TALUS_FREE);
+    CHECK(world->local.ahead.count == (what == 3));
+    CHECK_OK(talus_world_step(world, 1));
+    const talus_body_info now = info(world, ball);
+    const double x[] = {0.2, 0.1, 0, 0}, z[] = {0.15, 0.2, 0.15, 0.15};
+    CHECK_NEAR(now.position.x, x[what], 1e-4);
+    CHECK_NEAR(now.position.z, z[what], 1e-3);
+    CHECK(what < 2 || now.velocity.z < -0.99);
+    CHECK_MSG(overlaps == 0, "case %d: %zu overlaps, %g m", what, overlaps, deepest);
+    talus_world_destroy(world);
+  }
 }
 
 /* ---- joints that break, and what is told ----------------------------------------------------- */

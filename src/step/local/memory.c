@@ -189,9 +189,21 @@ talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster 
   return TALUS_OK;
 }
 
+/* Of those who took no step in the interval, which they were ahead of: as they were. */
+static talus_status collect_rest(const tl_local *local, tl_contacts *contacts) {
+  const tl_contacts *before = local->crowd->contacts_before;
+  for (size_t i = 0; i < before->count; ++i)
+    if (local->bodies.data[tl_local_owner_of(local, &before->data[i])].past == TL_NONE)
+      TL_TRY(tl_contacts_append(contacts, before, i));
+  return TALUS_OK;
+}
+
 /* The only step that is anybody's last has all contacts. */
 static bool collect_one(tl_local *local, tl_contacts *contacts) {
   tl_cluster *only = NULL;
+  for (size_t i = 0; i < local->bodies.count; ++i)
+    if (local->bodies.data[i].is_movable && local->bodies.data[i].past == TL_NONE)
+      return false;
   for (size_t k = 0; k < local->clusters.count; ++k) {
     tl_cluster *cluster = &local->clusters.data[k];
     if (cluster->refers > 0 && only)
@@ -229,5 +241,7 @@ talus_status tl_local_collect(tl_local *local, tl_contacts *contacts) {
       }
     }
   }
+  if (!is_one)
+    TL_TRY(collect_rest(local, contacts));
   return tl_local_sort(contacts, NULL);
 }
