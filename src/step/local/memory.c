@@ -135,6 +135,16 @@ static talus_status recall_one(const tl_cluster *cluster, const tl_contacts *fro
   return TALUS_OK;
 }
 
+/* Whether the crowd's contacts are those of the cluster, but for a few. */
+static bool has_most(const tl_local *local, const tl_cluster *cluster) {
+  if (2 * cluster->rows.count < local->bodies.count)
+    return false;
+  for (size_t i = 0; i < cluster->members.count; ++i)
+    if (local->bodies.data[cluster->members.data[i]].past != TL_NONE)
+      return false;
+  return true;
+}
+
 talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, tl_gathered *crew) {
   const tl_contacts *all = local->crowd->contacts_before;
   tl_contacts *to = &crew->contacts_before;
@@ -143,6 +153,11 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
   tl_contacts_clear(to);
   tl_contacts_clear(&crew->contacts_after);
   to->dt = tl_model_substep(local->crowd->model, local->crowd->dt);
+  if (has_most(local, cluster)) { /* in their order, which need not be sorted */
+    for (size_t i = 0; i < all->count; ++i)
+      TL_TRY(recall_one(cluster, all, i, to, &known));
+    return TALUS_OK;
+  }
   for (size_t m = 0; m < cluster->members.count; ++m) {
     const uint32_t slot = cluster->members.data[m], past = local->bodies.data[slot].past;
     if (past == TL_NONE) {
