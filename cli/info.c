@@ -505,10 +505,9 @@ int cli_info(int argc, char **argv) {
               "and work [J]; contacts, pairs and bodies; residual of the solver [m/s]; time of\n"
               "each stage per step by wall clock [ms]; largest force and torque of the\n"
               "joints [N, N m]; inner: most iterations of an implicit step; triangles:\n"
-              "distances of triangles that meshes took; how many steps had which length, with "
-              "adaptive steps and\n"
-              "local time (steps.csv); of a probe its first quantity, another one by its name\n"
-              "(outlet.count, middle.stress) or one column (outlet.mass_flow_z, middle.szz).\n",
+              "distances of triangles that meshes took; steps: how many had which length, with\n"
+              "adaptive steps and local time; of a probe its first quantity, another one by its\n"
+              "name (outlet.count, middle.stress), or one column (outlet.mass_flow_z).\n",
       .least = 1,
       .most = 1,
       .wants = "a result folder"};

@@ -146,9 +146,9 @@ int plot_make_probe(const char *folder, const char *name, const char *title, plo
     i++;
   /* Any other column by its name; the first one where nothing is named. */
   size_t column = *part || from.columns < 3 ? column_of(&from, part) : 2;
-  const quantity other = {.columns = {column < from.columns ? from.names[column] : NULL},
-                          .name = column < from.columns ? from.names[column] : "",
-                          .y_label = column < from.columns ? from.names[column] : ""};
+  static char label[128]; /* outlives the table: the plot has it */
+  snprintf(label, sizeof label, "%s", column < from.columns ? from.names[column] : "");
+  const quantity other = {.columns = {label}, .name = label, .y_label = label};
   *to = (plot){.title = title, .x_label = "time [s]"};
   int code = CLI_DONE;
   if (i == QUANTITIES && (column < 2 || column == from.columns))
