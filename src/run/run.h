@@ -132,7 +132,8 @@ enum { TL_WALL_TOTAL, TL_WALL_BROAD, TL_WALL_NARROW, TL_WALL_SOLVE, TL_WALL_STEP
 
 typedef struct tl_run_file {
   char *path;
-  uint64_t hash; /* of its bytes; 0: it cannot be read */
+  bool is_table; /* of bodies */
+  uint64_t hash; /* of its bytes, and those of the files that a table names; 0: it cannot be read */
 } tl_run_file;
 
 typedef struct tl_run {
