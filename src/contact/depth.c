@@ -7,7 +7,7 @@
 
 /* ---- widths ---------------------------------------------------------------------------------- */
 
-/* A clump is as thick as the largest of its spheres: small ones on its surface are no bodies. */
+/* A clump is as thick as the largest of its spheres; small ones on its surface do not count. */
 static double half_width(const tl_shape *shape) {
   if (shape->kind != TALUS_CLUMP)
     return tl_shape_inner_radius(shape);
@@ -17,20 +17,20 @@ static double half_width(const tl_shape *shape) {
   return most;
 }
 
-/* What the free body in a slot may sink by; infinite where contacts do not move it. */
+/* Depth at which the free body in a slot counts as sunk; infinite if contacts do not move it. */
 static talus_real width_of(const tl_model *model, const tl_widths *widths, uint32_t slot) {
   if (tl_body_is_static(model, slot))
     return TL_REAL_MAX;
   return widths->data[model->property.shape[slot]] * model->property.scale[slot];
 }
 
-/* Of the bounding sphere, m; an unbounded body is larger than any other. */
+/* Radius of the bounding sphere, m; an unbounded body is larger than any other. */
 static talus_real ball_of(const tl_model *model, uint32_t slot) {
   const tl_shape *shape = tl_body_shape(model, slot);
   return shape->bounded ? shape->radius * model->property.scale[slot] : TL_REAL_MAX;
 }
 
-/* Bodies are in the order of their uids: new ones are the last. */
+/* Bodies are in the order of their uids: new ones are last. */
 static void look_at_bodies(const tl_model *model, tl_widths *widths) {
   size_t i = model->bodies;
   for (; i > 0 && model->property.uid[i - 1] >= widths->seen; --i) {
@@ -59,7 +59,7 @@ talus_status tl_widths_update(const tl_model *model, tl_widths *widths) {
 
 /* ---- through a wall -------------------------------------------------------------------------- */
 
-/* The way of a body's centre within the step, as a wall sees it: in its frame. */
+/* The displacement of a body's centre within the step, in the frame of a wall. */
 typedef struct way {
   double from[3], to[3];
 } way;
@@ -70,7 +70,7 @@ static bool is_wall(const tl_model *model, uint32_t slot) {
          (kind == TALUS_BOX || kind == TALUS_CONTAINER || kind == TALUS_REVOLVED);
 }
 
-/* Velocity of the centre of `body` as seen from the wall, which may move and turn. */
+/* Velocity of the centre of `body` relative to the wall, which may move and turn. */
 static talus_dvec3 velocity_past(const tl_passage *p, uint32_t wall, uint32_t body,
                                  talus_dvec3 offset) {
   const talus_vec3 turn = tl_cross(p->spin[wall], tl_narrow(offset));
@@ -84,7 +84,7 @@ static way way_past(const tl_passage *p, uint32_t wall, talus_dvec3 offset, talu
   return (way){{from.x, from.y, from.z}, {to.x, to.y, to.z}};
 }
 
-/* Whether the way goes through the inside of a box: by slabs (Kay and Kajiya 1986). */
+/* True if the path crosses the inside of a box: by slabs (Kay and Kajiya 1986). */
 static bool goes_through_box(const way *w, const double half[3]) {
   double first = 0, last = 1;
   for (int k = 0; k < 3; ++k) {
@@ -100,7 +100,7 @@ static bool goes_through_box(const way *w, const double half[3]) {
   return first < last;
 }
 
-/* Whether the way crosses a side of a container that is there. */
+/* True if the path crosses a closed side of a container. */
 static bool goes_through_side(const way *w, const double half[3], uint32_t open) {
   for (int side = 0; side < 6; ++side) {
     const int k = side >> 1;
@@ -119,8 +119,8 @@ static bool goes_through_side(const way *w, const double half[3], uint32_t open)
   return false;
 }
 
-/* The plane through the surface of the wall where the two are nearest has all of a box, or of a
- * side, behind it: a centre that was and is in front of it has gone through nothing. */
+/* The tangent plane of the wall at the nearest point has all of a box, or of a side, behind it: a
+ * centre that stayed in front of it has passed through nothing. */
 static bool passes(const tl_model *model, const tl_passage *p, const tl_contact *c, uint32_t wall,
                    uint32_t body) {
   const talus_dvec3 offset = tl_model_offset(model, p->position[wall], p->position[body]);
@@ -165,10 +165,10 @@ typedef struct measure_job {
   tl_depths *blocks;
 } measure_job;
 
-/* A little less than the largest share so far: whoever is below need not be divided. */
+/* A little less than the largest share so far: with a smaller one, no division is needed. */
 #define NEARLY 0.9999
 
-/* Nearly all contacts are of free bodies, and less deep than another: their gap says so. */
+/* Nearly all contacts are of free bodies and less deep than an earlier one: their gap shows it. */
 static void add_contact(const measure_job *job, const tl_contact *c, tl_depths *depths) {
   const tl_widths *widths = job->widths;
   const talus_real depth = -c->gap;
