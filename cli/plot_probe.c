@@ -1,4 +1,4 @@
-/* Curves of a probe: probes/NAME.csv holds means over intervals, drawn at their middles. */
+/* Curves of a probe: probes/NAME.csv has means over intervals, plotted at their middles. */
 #include "plot.h"
 
 #include <math.h>
@@ -28,8 +28,8 @@ static bool find_file(const char *folder, const char *name, size_t length, char 
          stat(path, &there) == 0 && S_ISREG(there.st_mode);
 }
 
-/* The file of a probe, and what follows its name: "" or the part after a dot. Names of probes may
- * have dots themselves. */
+/* Finds the file of a probe and the rest of its name: "" or the part after a dot. Names of probes
+ * may contain dots themselves. */
 static const char *split(const char *folder, const char *name, char *path, size_t size) {
   const char *dot = strrchr(name, '.');
   if (find_file(folder, name, strlen(name), path, size))
@@ -54,7 +54,7 @@ static size_t column_of(const history *from, const char *name) {
   return i;
 }
 
-/* Whether a quantity is there and is the one that is wanted: "" wants any. */
+/* True if a quantity exists and is the wanted one; "" accepts any. */
 static bool is_wanted(const history *from, const quantity *what, const char *part) {
   if (column_of(from, what->columns[0]) == from->columns)
     return false;
@@ -77,7 +77,7 @@ static int fill(const history *from, const quantity *what, const char *part, plo
   const bool is_one = strcmp(part, what->name) != 0 && *part != '\0';
   to->rows = from->rows;
   to->y_label = what->y_label;
-  to->x = values_of(from, 0, 1); /* from and to: the head of the file was looked at */
+  to->x = values_of(from, 0, 1); /* from and to exist: the header was checked */
   bool fits = to->x != NULL;
   for (int k = 0; k < 3 && what->columns[k] && fits; ++k) {
     const size_t column = column_of(from, what->columns[k]);
