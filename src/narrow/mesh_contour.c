@@ -1,11 +1,12 @@
 #include "narrow/mesh_contour.h"
 
-/* Of the area that the segments could have at most: less is none, its direction is rounding. */
+/* Part of the largest area that the segments could enclose: a smaller area has no reliable
+ * direction. */
 #define NO_AREA 1e-6
-/* Cosine to the direction out: points that lead there. */
+/* Cosine to the way out above which a point leads that way. */
 #define LEADS_OUT 0.7
-/* The same of those that stay beside the contour's own: together they are no faster than one by
- * more than a tenth. */
+/* Cosine above which points stay beside the contour's own: together they do not push faster than
+ * one of them by more than a tenth. */
 #define STAYS 0.9
 
 void tl_mesh_contour_start(tl_mesh_contour *contour) {
@@ -13,13 +14,14 @@ void tl_mesh_contour_start(tl_mesh_contour *contour) {
   contour->low = HUGE_VAL, contour->high = -HUGE_VAL;
 }
 
-/* Outwards in the frame of b, not by the triangle's own turn but to where bodies are. */
+/* Outward normal in the frame of b: towards where bodies are, which may differ from the triangle's
+ * orientation. */
 static talus_dvec3 normal_of_a(const tl_mesh_pair *pair, uint32_t triangle) {
   const talus_dvec3 n = tl_facets_normal(pair->a.f, pair->a.f->triangle_facet[triangle]);
   return tl_frame_to_local(&pair->b.frame, tl_frame_to_world(&pair->a.frame, n));
 }
 
-/* Places where sides of t go through a face. */
+/* Points where sides of t pierce a face. */
 static int pierce(const tl_triangle_corners *t, const tl_triangle_corners *face, int count,
                   talus_dvec3 *out) {
   const talus_dvec3 n = tl_dcross(tl_dsub(face->p[1], face->p[0]), tl_dsub(face->p[2], face->p[0]));
@@ -40,8 +42,8 @@ static int pierce(const tl_triangle_corners *t, const tl_triangle_corners *face,
   return count;
 }
 
-/* The segment in which two triangles go through each other: from, to, so that the surface of a that
- * is within b lies to the left of it, seen from outside of a. */
+/* The segment in which two triangles cross, directed so that the surface of a that is inside b lies
+ * to its left, seen from outside of a. */
 static bool find_segment(const tl_mesh_pair *pair, uint32_t a, uint32_t b, talus_dvec3 ends[2]) {
   const tl_triangle_corners first = tl_mesh_pair_first(pair, a);
   const tl_triangle_corners second = tl_mesh_pair_second(pair, b);
@@ -140,8 +142,8 @@ void tl_mesh_contour_finish(const tl_mesh_pair *pair, const tl_mesh_contour *con
   const talus_dvec3 out = tl_frame_to_world(&m->frame, contour->out);
   const double middle = 0.5 * (contour->low + contour->high);
   double depth = fmax(contour->high - contour->low, 0) * m->scale;
-  /* A line of many loops, as of two threads, is as high as the bodies: where no vertex is out of
-   * reach behind a surface, nothing is deeper than the reach. */
+  /* A contour with many loops, as of two screw threads, is as high as the bodies. If no vertex is
+   * behind a surface by more than the reach, nothing is deeper than the reach. */
   if (!contour->is_deep)
     depth = fmin(depth, pair->reach);
   const double gap = -depth - pair->rounding;
@@ -155,7 +157,7 @@ void tl_mesh_contour_finish(const tl_mesh_pair *pair, const tl_mesh_contour *con
       points->list[kept++] = points->list[i];
   points->count = kept;
   tl_point point = {.point = centre, .normal = tl_narrow(out), .gap = TL_R(gap)};
-  point.feature_a = tl_key_of_facet(pair->a.f, pair->a.f->facets); /* one behind the last */
+  point.feature_a = tl_key_of_facet(pair->a.f, pair->a.f->facets); /* one after the last */
   point.feature_b = tl_key_of_facet(pair->b.f, pair->b.f->facets);
   if (gap <= pair->margin)
     tl_mesh_points_add(points, &point);

@@ -1,29 +1,29 @@
-/* Two meshes, or a mesh and a revolved wall, by their near triangles (narrow/front.h): runs of one
- * triangle each, blocks of runs dealt out, what the blocks found put together. */
+/* Two meshes, or a mesh and a revolved wall, by their near triangles (narrow/front.h): a run
+ * belongs to one triangle, threads take blocks of runs, and the results of blocks are combined. */
 #include "narrow/front.h"
 #include "narrow/mesh_contour.h"
 #include "narrow/multires_pair.h"
 #include "narrow/parts.h"
 #include "narrow/revolved.h"
 
-/* What of a pair is looked at where something is deep: vertices of all triangles, for the depth of
- * the contour, or for what they meet where there is none. */
+/* What is searched again if something is deep: vertices of all triangles, for the depth of the
+ * contour, or for contacts if there is no contour. */
 typedef enum depth { SHALLOW, BY_CONTOUR, BY_VERTICES, AGAIN } depth;
 
-/* Triangles of one block of one body, and what is near them; or, where something is deep, all
- * triangles of the block. */
+/* Triangles of one block of one body and those near them; or, if something is deep, all triangles
+ * of the block. */
 typedef struct piece {
   uint32_t pair;
   bool is_a;
   depth depth;
-  size_t begin, end; /* of the keys; of the triangles where it looks deep */
+  size_t begin, end; /* of the keys; of the triangles in a deep search */
   int count;
   bool is_deep;
   double extreme;   /* along the contour's direction */
   tl_point *points; /* TL_MESH_MOST */
 } piece;
 
-/* What is known of a pair after its near triangles. */
+/* State of a pair after its near triangles are known. */
 typedef struct pair_state {
   depth depth;
   tl_mesh_contour contour;
@@ -32,19 +32,19 @@ typedef struct pair_state {
 
 typedef struct meshes {
   const tl_narrow_scope *scope;
-  bool is_first; /* pairs for which a first look is not enough are left over */
+  bool is_first; /* first search; pairs for which it is not sufficient remain */
   tl_parts_pair **pairs;
   size_t count;
   tl_ordered *ordered;
   tl_mesh_pair *meshes;
-  tl_multires *fronts; /* that go down one level with each look; NULL: there are none */
+  tl_multires *fronts; /* fronts that go down one level with each look; or NULL */
   tl_front_list near;
   piece *pieces;
   size_t piece_count;
   piece *deep;
   size_t deep_count;
   pair_state *state;
-  size_t *first; /* piece of each pair, and one more */
+  size_t *first; /* by pair: its first piece, and one more */
   size_t *first_deep;
   tl_contact *room; /* TL_MESH_MOST for each pair */
 } meshes;
@@ -103,7 +103,7 @@ static void search_deep(void *context, size_t begin, size_t end) {
       search_piece(job, &job->deep[i]);
 }
 
-/* Cuts the keys of a body into blocks of triangles; out NULL: how many. */
+/* Cuts the keys of a body into blocks of triangles; out NULL: only counts them. */
 static size_t cut_keys(const tl_mesh_key *keys, size_t begin, size_t end, piece model, piece *out) {
   size_t count = 0;
   for (size_t i = begin; i < end; ++count) {
@@ -177,7 +177,7 @@ static void add_pieces(const piece *pieces, size_t begin, size_t end, tl_mesh_po
       tl_mesh_points_add(points, &pieces[k].points[i]);
 }
 
-/* The contour of what goes through each other, and whether it must be looked at. */
+/* Makes the contour of crossing surfaces, and decides whether to measure its depth. */
 static void judge_depth(const meshes *job, size_t i, bool is_deep) {
   pair_state *state = &job->state[i];
   const tl_mesh_pair *pair = &job->meshes[i];
@@ -205,8 +205,8 @@ static void judge_depth(const meshes *job, size_t i, bool is_deep) {
                               tl_mesh_key_other(job->near.of_a[k]), &state->contour);
 }
 
-/* Contacts of surrogates, where the front of the pair has not reached its triangles; how deep it is
- * is then looked at later. */
+/* Adds contacts of surrogates if the front of the pair has not reached triangles; the depth is then
+ * found later. */
 static bool add_coarse(const meshes *job, size_t i) {
   const tl_pair *bodies = &job->pairs[i]->pair;
   const tl_multires_pair *front =
@@ -292,7 +292,7 @@ static talus_status find_by_fronts(meshes *job, const tl_fronts *fronts) {
   return tl_multires_find(job->fronts, fronts, bodies, &job->near);
 }
 
-/* Pairs to look at again are moved to the front of the list: *left. */
+/* Moves pairs that must be searched again to the front of the list: *left. */
 static talus_status look(const tl_narrow_scope *scope, bool first, tl_parts_pair **pairs,
                          size_t count, size_t *left) {
   meshes job = {.scope = scope,
