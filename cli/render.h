@@ -127,6 +127,7 @@ typedef struct render_view {
   float lowest;    /* m: lowest z of the bodies that matter for the floor */
   double range[2]; /* of the values that colours represent */
   bool is_cut;     /* some values are above the range */
+  bool has_strays; /* some bodies are outside of what the camera was fitted to */
   float typical;   /* m: median radius */
 } render_view;
 
