@@ -196,9 +196,20 @@ static talus_status step_springs(tl_gathered *g, const tl_backend *backend, cons
   return status;
 }
 
+/* Steps write STEPPED fields only: the others stay what they are. */
+static void keep_unstepped(tl_gathered *g) {
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i) {
+    const tl_field *field = &tl_state_fields[i];
+    unsigned char *rows = tl_field_rows(&g->after, field);
+    if (rows && !(field->flags & TL_STEPPED) && g->count > 0)
+      memcpy(rows, tl_field_rows(&g->before, field), g->count * field->bytes);
+  }
+}
+
 talus_status tl_gathered_step(tl_gathered *g, const tl_backend *backend, double t0, double t1,
                               double dt, tl_step_report *report) {
   TL_TRY(tl_arena_reset(&g->arena));
+  keep_unstepped(g);
   g->dt = dt;
   const tl_crowd crowd = {.model = &g->model,
                           .count = g->count,

@@ -34,7 +34,8 @@ static void store_law_state(const tl_ccp *job, size_t k, uint32_t lane, uint32_t
   const tl_system *system = job->system;
   const tl_ccp_rows *rows = &job->rows;
   tl_law_state *law_state = &system->contacts->law_states.data[contact];
-  *law_state = (tl_law_state){{0, 0, 0}, 0};
+  law_state->torque = tl_vec3(0, 0, 0);
+  law_state->state = 0;
   if (rows->rolls)
     law_state->torque = tl_ccp_lane(&rows->rolls[k].torque, lane);
   if (system->model->law_kinds & (TL_LAW_STATIC | TL_LAW_COHESION))
