@@ -68,8 +68,8 @@ static talus_status repeat(tl_audit *audit) {
   for (size_t i = 0; i < audit->lines.count && status == TALUS_OK; ++i) {
     status = go_to(audit, i, path, room);
     /* Paths begin at every state but the last. */
-    if (status == TALUS_OK && (audit->def->frames || i + 1 == audit->lines.count))
-      status = tl_audit_judge_moment(audit);
+    if (status == TALUS_OK)
+      status = tl_audit_judge_moment(audit, !audit->def->frames && i + 1 < audit->lines.count);
   }
   (void)tl_resize(&path, room, 0); /* freeing cannot fail */
   if (status == TALUS_OK)

@@ -2,6 +2,8 @@
  *
  *   audit.c    the repetition, and what is told
  *   judge.c    one step, or one moment
+ *   decide.c   flat bodies at a moment, exactly
+ *   flat.c     whether two of them share a place
  *   history.c  which states history.csv says the run had
  *   frames.c   whether the frames show these states */
 #ifndef TL_AUDIT_H
@@ -33,8 +35,12 @@ talus_status tl_audit_read_history(const char *path, tl_audit_lines *lines);
 
 /* A tl_watch_fn; the context is the tl_audit. */
 talus_status tl_audit_judge_step(void *audit, const tl_crowd *crowd);
-/* The world as it is now. */
-talus_status tl_audit_judge_moment(tl_audit *audit);
+/* The world as it is now. is_path: the begin of a path, which is judged as a whole. */
+talus_status tl_audit_judge_moment(tl_audit *audit, bool is_path);
+/* Pairs of flat bodies in crowd->in, beside what the narrow phase says of them. */
+talus_status tl_audit_decide(tl_audit *audit, tl_crowd *crowd);
+void tl_audit_note_overlap(tl_audit *audit, const tl_model *model, tl_pair pair, double time,
+                           double depth);
 
 /* Compares a frame with the world as it is now; a frame that is not there is passed over. */
 talus_status tl_audit_compare_frame(tl_audit *audit, const char *path, uint64_t number);
