@@ -287,8 +287,8 @@ int bench_local(int argc, char **argv) {
       .synopsis = "talus bench local [options]",
       .about = "Steps of clusters (step: local) against one step for all (adaptive).",
       .options = list,
-      .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower; clusters: who\n"
-              "belongs together, by the thesis' Algorithm 2 and by union-find.\n"
+      .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower; clusters: how\n"
+              "they are found, by the thesis' Algorithm 2 and by union-find.\n"
               "CPU seconds are of this process. held: share of steps that the grid cut short.\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench local", argc, argv);

@@ -136,7 +136,7 @@ int cli_audit(int argc, char **argv) {
   const cli_option options[] = {
       {"tolerance", 0, CLI_NUMBER, "D", "m of overlap allowed (default: slop + 1e-6 radii)",
        &tolerance},
-      {"frames", 0, CLI_FLAG, NULL, "look at output times alone, not at what is between them",
+      {"frames", 0, CLI_FLAG, NULL, "only the states at output times, not the steps between",
        &def.frames},
       {"threads", 0, CLI_COUNT, "N", "0: all cores (default)", &def.threads},
       {"quiet", 'q', CLI_FLAG, NULL, "no progress", &quiet},

@@ -502,12 +502,12 @@ int cli_info(int argc, char **argv) {
                "of the last state; joints by kind, what they carry and how far they drifted.",
       .options = options,
       .more = "The numbers are those of history.csv: one line per output time. Plots: energy\n"
-              "[J]; contacts, pairs and bodies; residual of the solver [m/s]; wall-clock time\n"
-              "of each stage per step [ms]; largest force and torque of the joints [N, N m];\n"
-              "inner: most iterations of an implicit step; triangles: distances of triangles\n"
-              "that meshes took; how many steps had which length, with adaptive steps and\n"
-              "local time (steps.csv); of a probe its first quantity, another one by its name\n"
-              "(outlet.count), or one component (outlet.mass_flow_z).\n",
+              "and work [J]; contacts, pairs and bodies; residual of the solver [m/s]; time of\n"
+              "each stage per step by wall clock [ms]; largest force and torque of the\n"
+              "joints [N, N m]; inner: most iterations of an implicit step; triangles:\n"
+              "distances of triangles that meshes took; steps: how many had which length, with\n"
+              "adaptive steps and local time; of a probe its first quantity, another one by its\n"
+              "name (outlet.count, middle.stress), or one column (outlet.mass_flow_z).\n",
       .least = 1,
       .most = 1,
       .wants = "a result folder"};

@@ -45,7 +45,7 @@ static int show_help(FILE *to) {
               "  talus render pour.out -o pour.mp4   a film of it\n"
               "  talus scenes pour > my.yaml         a start for a scene of your own\n"
               "  talus run my.yaml -o out            open out/frames.hdf.series in ParaView\n"
-              "  talus run my.yaml -o out --resume   goes on where it was stopped\n\n"
+              "  talus run my.yaml -o out --resume   continues a run that was stopped\n\n"
               "Exit codes: 0 done, 1 failed, 2 the input is wrong, 130 stopped by a signal.\n");
   return CLI_DONE;
 }

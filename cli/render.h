@@ -127,6 +127,7 @@ typedef struct render_view {
   float lowest;    /* m: z of the lowest thing worth standing on */
   double range[2]; /* of the values that colours stand for */
   bool is_cut;     /* some values are above the range */
+  bool has_strays; /* some bodies are outside of what the camera was fitted to */
   float typical;   /* m: median radius */
 } render_view;
 

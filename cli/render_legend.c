@@ -12,7 +12,7 @@ typedef struct pen {
   canvas *to;
   float unit;     /* pixels: a thousandth of what a picture of 1000 lines would have */
   float size;     /* of text */
-  bool may_cover; /* the camera was given: bodies may be behind the words */
+  bool may_cover; /* bodies may be behind the words */
 } pen;
 
 static void write_at(const pen *with, float x, float y, float size, const char *text) {
@@ -207,7 +207,8 @@ static void draw_time(const pen *with, const frame *bodies) {
 void render_legend_draw(const render_options *options, const render_folder *folder,
                         const render_view *view, const render_data *data, canvas *to) {
   const float unit = render_unit(to->width, to->height);
-  const pen with = {to, unit, 21 * unit, options->has_camera && !options->is_flat};
+  const pen with = {to, unit, 21 * unit,
+                    (options->has_camera || view->has_strays) && !options->is_flat};
   if (folder->title) {
     const float room = (float)to->width - 56 * unit, size = 1.25f * with.size;
     const float length = text_width(folder->title, size);

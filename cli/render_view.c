@@ -221,16 +221,21 @@ static float distance_of(const view_finder *s, const supports *all) {
   return fmaxf((most[0] + most[1]) / (t[0] + t[1]), (most[2] + most[3]) / (t[2] + t[3]));
 }
 
-/* Bodies and what holds them, unless it dwarfs them. */
-static supports all_of(const view_finder *s) {
+/* Bodies and what holds them, unless it dwarfs them. *has_strays: some are left out. */
+static supports all_of(const view_finder *s, bool *has_strays) {
   supports all = s->has_bodies ? s->bodies : nothing;
+  *has_strays = false;
   for (size_t i = 0; i < s->static_count; ++i)
     if (!s->has_bodies || width_of(&s->statics[i]) <= STATIC_MOST * width_of(&s->bodies))
       join(&all, &s->statics[i]);
+    else
+      *has_strays = true;
   supports with_strays = all;
   join(&with_strays, &s->all);
   if (s->has_bodies && distance_of(s, &with_strays) <= STRAYS_FAR * distance_of(s, &all))
     all = with_strays;
+  else if (s->has_bodies)
+    *has_strays = true;
   const bool finite = isfinite(all.at[0]) && isfinite(width_of(&all)) && width_of(&all) > 0;
   if (!finite) /* nothing but planes: a metre around the origin */
     all = supports_of(s, (vec){0, 0, 0}, 1);
@@ -325,7 +330,7 @@ static void set_range(const view_finder *s, render_view *view) {
 }
 
 static int finish(view_finder *s, render_view *view) {
-  const supports all = all_of(s);
+  const supports all = all_of(s, &view->has_strays);
   const float *b = all.at + 4;
   memcpy(view->origin, s->origin, sizeof view->origin);
   view->middle = (vec){0.5f * (b[0] - b[1]), 0.5f * (b[2] - b[3]), 0.5f * (b[4] - b[5])};

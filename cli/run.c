@@ -224,9 +224,9 @@ static int run_scene(const talus_scene *scene, const run_options *options, const
 static int run_with(run_options *options, int argc, char **argv) {
   const cli_option table[] = {
       {"output", 'o', CLI_TEXT, "DIR", "where results go (default: NAME.out)", &options->folder},
-      {"resume", 0, CLI_FLAG, NULL, "go on from DIR's checkpoint; none: begin at 0",
+      {"resume", 0, CLI_FLAG, NULL, "continue from DIR's checkpoint, if there is one",
        &options->resume},
-      {"force", 0, CLI_FLAG, NULL, "begin anew: talus's own files in DIR are removed",
+      {"force", 0, CLI_FLAG, NULL, "begin again: removes talus's own files in DIR",
        &options->force},
       {"until", 0, CLI_NUMBER, "T", "end at T seconds instead of the scene's `until`",
        &options->until},

@@ -1,6 +1,5 @@
 #include "contact/depth.h"
 
-#include "kernels/collide.h"
 #include "shape/shape.h"
 
 #include <math.h>
@@ -59,15 +58,9 @@ talus_status tl_widths_update(const tl_model *model, tl_widths *widths) {
 
 /* ---- through a wall -------------------------------------------------------------------------- */
 
-/* The way of a body's centre within the step, as a wall sees it: in its frame. */
-typedef struct way {
-  double from[3], to[3];
-} way;
-
+/* A plane has no other side: who is deep in it sank. */
 static bool is_wall(const tl_model *model, uint32_t slot) {
-  const talus_shape_kind kind = tl_body_shape(model, slot)->kind;
-  return tl_body_is_static(model, slot) &&
-         (kind == TALUS_BOX || kind == TALUS_CONTAINER || kind == TALUS_REVOLVED);
+  return tl_body_is_static(model, slot) && tl_body_shape(model, slot)->bounded;
 }
 
 /* Velocity of the centre of `body` as seen from the wall, which may move and turn. */
@@ -77,70 +70,36 @@ static talus_dvec3 velocity_past(const tl_passage *p, uint32_t wall, uint32_t bo
   return tl_dsub(tl_widen(p->velocity[body]), tl_widen(tl_add(p->velocity[wall], turn)));
 }
 
-static way way_past(const tl_passage *p, uint32_t wall, talus_dvec3 offset, talus_dvec3 moved) {
-  const tl_frame frame = tl_frame_from_quat(p->rotation[wall]);
-  const talus_dvec3 from = tl_frame_to_local(&frame, tl_dsub(offset, moved));
-  const talus_dvec3 to = tl_frame_to_local(&frame, offset);
-  return (way){{from.x, from.y, from.z}, {to.x, to.y, to.z}};
+/* The plane through the surface of the wall where the two are nearest has all of a convex wall, or
+ * of a side of a container, behind it: a centre that was and is in front of it has gone through
+ * nothing. `moved`: by the centre, within the step. */
+static bool stays_in_front(const tl_contact *c, talus_dvec3 n, talus_dvec3 point,
+                           talus_dvec3 offset, talus_dvec3 moved) {
+  const double above = tl_ddot(tl_dsub(offset, point), n) + 0.5 * (double)c->gap;
+  return above > 0 && above - tl_ddot(moved, n) > 0;
 }
 
-/* Whether the way goes through the inside of a box: by slabs (Kay and Kajiya 1986). */
-static bool goes_through_box(const way *w, const double half[3]) {
-  double first = 0, last = 1;
-  for (int k = 0; k < 3; ++k) {
-    const double d = w->to[k] - w->from[k];
-    if (d == 0 && !(fabs(w->from[k]) < half[k]))
-      return false;
-    if (d == 0)
-      continue;
-    const double a = (-half[k] - w->from[k]) / d, b = (half[k] - w->from[k]) / d;
-    first = fmax(first, fmin(a, b));
-    last = fmin(last, fmax(a, b));
-  }
-  return first < last;
-}
-
-/* Whether the way crosses a side of a container that is there. */
-static bool goes_through_side(const way *w, const double half[3], uint32_t open) {
-  for (int side = 0; side < 6; ++side) {
-    const int k = side >> 1;
-    const double at = side & 1 ? half[k] : -half[k];
-    if ((open >> side & 1u) || (w->from[k] < at) == (w->to[k] < at))
-      continue;
-    const double share = (at - w->from[k]) / (w->to[k] - w->from[k]);
-    bool meets = true;
-    for (int turn = 1; turn < 3; ++turn) {
-      const int j = (k + turn) % 3;
-      meets = meets && fabs(w->from[j] + share * (w->to[j] - w->from[j])) < half[j];
-    }
-    if (meets)
-      return true;
-  }
-  return false;
-}
-
-/* The plane through the surface of the wall where the two are nearest has all of a box, or of a
- * side, behind it: a centre that was and is in front of it has gone through nothing. */
-static bool passes(const tl_model *model, const tl_passage *p, const tl_contact *c, uint32_t wall,
-                   uint32_t body) {
+/* Whether the centre of a body went through a wall within the step. A body whose centre is outside
+ * of itself, such as a ring, may be about the wall. */
+static bool passes(const tl_model *model, const tl_widths *widths, const tl_passage *p,
+                   const tl_contact *c, uint32_t wall, uint32_t body) {
+  const tl_shape *shape = tl_body_shape(model, wall);
   const talus_dvec3 offset = tl_model_offset(model, p->position[wall], p->position[body]);
   const talus_dvec3 moved = tl_dscale(velocity_past(p, wall, body, offset), p->dt);
-  const talus_dvec3 n = tl_dscale(tl_widen(c->normal), wall == c->a ? 1 : -1);
-  const talus_dvec3 point = tl_model_offset(model, p->position[wall], c->point);
-  const double above = tl_ddot(tl_dsub(offset, point), n) + 0.5 * (double)c->gap;
-  if (above > 0 && above - tl_ddot(moved, n) > 0)
-    return false;
-  const tl_shape *shape = tl_body_shape(model, wall);
-  const double scale = 0.5 * (double)model->property.scale[wall];
-  const double half[3] = {scale * shape->size[0], scale * shape->size[1], scale * shape->size[2]};
-  const way w = way_past(p, wall, offset, moved);
   if (shape->kind == TALUS_REVOLVED) {
-    const tl_revolved turned = tl_shape_revolved(shape, 2 * scale);
-    return tl_revolved_crossing(&turned, tl_dvec3(w.from[0], w.from[1], w.from[2]),
-                                tl_dvec3(w.to[0], w.to[1], w.to[2])) <= 1;
+    /* A search over its whole profile, so only for bodies that are halfway through. */
+    if (tl_dlength(moved) - (double)c->gap < 0.5 * (double)width_of(model, widths, body))
+      return false;
+  } else if (shape->kind != TALUS_MESH && shape->kind != TALUS_CLUMP) {
+    const talus_dvec3 n = tl_dscale(tl_widen(c->normal), wall == c->a ? 1 : -1);
+    if (stays_in_front(c, n, tl_model_offset(model, p->position[wall], c->point), offset, moved))
+      return false;
   }
-  return shape->kind == TALUS_BOX ? goes_through_box(&w, half)
-                                  : goes_through_side(&w, half, shape->open);
+  const tl_frame frame = tl_frame_from_quat(p->rotation[wall]);
+  const double shrink = 1 / (double)model->property.scale[wall];
+  const talus_dvec3 from = tl_dscale(tl_frame_to_local(&frame, tl_dsub(offset, moved)), shrink);
+  const talus_dvec3 to = tl_dscale(tl_frame_to_local(&frame, offset), shrink);
+  return tl_shape_is_crossed(shape, from, to) && tl_shape_holds_centre(tl_body_shape(model, body));
 }
 
 /* ---- contacts -------------------------------------------------------------------------------- */
@@ -154,7 +113,8 @@ tl_sinking tl_contact_find_sinking(const tl_model *model, const tl_widths *width
   const bool is_a = is_wall(model, c->a), is_b = is_wall(model, c->b);
   if (is_a == is_b || tl_body_is_static(model, is_a ? c->b : c->a))
     return TL_SINKS_NOT;
-  return passes(model, passage, c, is_a ? c->a : c->b, *who) ? TL_SINKS_THROUGH : TL_SINKS_NOT;
+  return passes(model, widths, passage, c, is_a ? c->a : c->b, *who) ? TL_SINKS_THROUGH
+                                                                     : TL_SINKS_NOT;
 }
 
 typedef struct measure_job {

@@ -181,3 +181,48 @@ sinks: [{name: drain, in: {box: [[-1, -1, -2], [1, 1, -1]]}}]
             "copy `emit` and `sinks` from its scene.yaml; if that is meant, add `quiet: [left-behind]`") in said
     assert "come along" not in talus("check", tmp_path / "next.yaml", "--set", "quiet=[left-behind]").stderr
     assert "come along" not in talus("check", tmp_path / "next.yaml", "--set", "sinks=[{in: {sphere: {at: [0, 0, 9], radius: 1}}}]").stderr
+
+
+APART = """\
+talus: 1
+until: {until}
+step: {{dt: 1e-3}}
+materials: {{m: {{}}}}
+bodies: {bodies}
+{more}
+"""
+
+
+def test_groups_that_ignore_each_other_do_so_in_a_branch(tmp_path):
+    two = """
+  - {name: a, group: frame, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 0], fixed: true}
+  - {name: b, group: frame, shape: {box: [0.1, 0.1, 0.1]}, at: [0.05, 0, 0]}"""
+    (tmp_path / "first.yaml").write_text(APART.format(until=0.1, bodies=two, more="ignore: [[frame, frame]]"))
+    (tmp_path / "second.yaml").write_text(APART.format(until=0.1, bodies="[{from: first}]", more="").replace("materials: {m: {}}\n", ""))
+    run(tmp_path / "first.yaml", tmp_path / "first")
+    run(tmp_path / "second.yaml", tmp_path / "second")
+    run(tmp_path / "first.yaml", tmp_path / "whole", "--until", 0.2)
+    assert history(tmp_path / "second")[-1]["state_hash"] == history(tmp_path / "whole")[-1]["state_hash"]
+
+
+@pytest.mark.parametrize("change", ["fixed: true", "motion: {velocity: [0, 0, 0.5]}"])
+@pytest.mark.parametrize("held", ["press: {axis: [0, 0, -1], force: 10, max_speed: 1}}", "}\njoints: [{name: h, kind: revolute, "
+                                                                                        "bodies: [ground, b], at: [0, 0, 1], axis: [0, 1, 0]}]"])
+def test_a_joint_of_a_body_that_a_change_holds_is_left_out(tmp_path, change, held):
+    body = "\n  - {name: b, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 1]" + (", " if held.startswith("press") else "") + held
+    (tmp_path / "first.yaml").write_text(APART.format(until=0.05, bodies=body, more=""))
+    (tmp_path / "second.yaml").write_text(APART.format(until=0.05, bodies=f"[{{from: first, change: {{names: b, {change}}}}}]", more="").replace(
+        "materials: {m: {}}\n", ""))
+    run(tmp_path / "first.yaml", tmp_path / "first")
+    done = talus("run", tmp_path / "second.yaml", "-o", tmp_path / "second")
+    assert done.returncode == 0, done.stderr
+    assert "is left out, as neither of its bodies can move now" in (tmp_path / "second/log.txt").read_text()
+    assert ("warning: joint 'h'" in done.stderr) == ("joints" in held)
+
+
+def test_the_resolved_scene_of_a_press_is_valid(tmp_path):
+    body = "\n  - {name: b, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 1], press: {axis: [0, 0, -1], force: 10, max_speed: 1}}"
+    (tmp_path / "first.yaml").write_text(APART.format(until=0.05, bodies=body, more=""))
+    run(tmp_path / "first.yaml", tmp_path / "first")
+    done = talus("check", tmp_path / "first/scene.yaml")
+    assert done.returncode == 0, done.stderr
