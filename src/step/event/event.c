@@ -11,15 +11,17 @@
 #include <math.h>
 
 #define LOOK_EVERY 1024 /* events */
-#define SOON       2    /* buckets, of about an event each */
-#define LATER      6
+#define NEXT       3    /* buckets */
+#define SOON       10
+#define LATER      24
+#define FEW        6000 /* flyers: memory of fewer is in the cache anyway */
 
 /* Impacts within a billionth of a step, for each flyer, after which nobody believes in an end. */
 #define PILE 1000
 
 /* Asks for what events to come will look at: those of one bucket want their plans and places, those
- * of a bucket that comes sooner, whose plans are here by now, the cells around them. since: the
- * bucket of the last call. */
+ * of a bucket that comes sooner, whose plans are here by now, the cells around them, and those that
+ * come next the flyers in these. since: the bucket of the last call. */
 static void prefetch(const tl_events *events, uint32_t since) {
   const tl_event_queue *queue = &events->queue;
   for (uint32_t b = since + 1 + LATER; b <= queue->current + LATER && b < queue->buckets; ++b) {
@@ -30,8 +32,11 @@ static void prefetch(const tl_events *events, uint32_t since) {
     __builtin_prefetch(&events->flyers[i]);
   }
   for (uint32_t b = since + 1 + SOON; b <= queue->current + SOON && b < queue->buckets; ++b)
-    if (queue->head[b] != TL_NONE)
-      tl_events_prefetch(events, queue->head[b]);
+    for (uint32_t i = queue->head[b]; i != TL_NONE; i = events->plans[i].node.next)
+      tl_events_prefetch_cells(events, i);
+  for (uint32_t b = since + 1 + NEXT; b <= queue->current + NEXT && b < queue->buckets; ++b)
+    for (uint32_t i = queue->head[b]; i != TL_NONE; i = events->plans[i].node.next)
+      tl_events_prefetch_flyers(events, i);
 }
 
 static talus_status run(tl_events *events) {
@@ -42,7 +47,8 @@ static talus_status run(tl_events *events) {
   double moment = 0;
   for (uint32_t i; (i = tl_event_queue_first(queue)) != TL_NONE; ++count) {
     if (queue->current != seen) {
-      prefetch(events, seen);
+      if (events->count > FEW)
+        prefetch(events, seen);
       seen = queue->current;
     }
     const tl_plan *plan = &events->plans[i];

@@ -155,8 +155,10 @@ size_t tl_events_count_outside(const tl_events *events);
 void tl_events_move(const tl_events *events, uint32_t i, double tau);
 talus_status tl_events_plan_all(tl_events *events);
 void tl_events_plan(const tl_events *events, uint32_t i, double tau);
-/* Asks for the lines of memory that i's next event will look at. */
-void tl_events_prefetch(const tl_events *events, uint32_t i);
+/* Ask for the lines of memory that i's next event will look at: first of cells, then, when those
+ * have come, of the flyers in them. */
+void tl_events_prefetch_cells(const tl_events *events, uint32_t i);
+void tl_events_prefetch_flyers(const tl_events *events, uint32_t i);
 /* Into the next cell, and what may be met from there. */
 void tl_events_cross(const tl_events *events, uint32_t i, double tau);
 
@@ -174,10 +176,6 @@ uint32_t tl_event_queue_first(tl_event_queue *queue);
 
 static inline size_t tl_event_cell(const tl_event_cells *cells, const uint16_t at[3]) {
   return ((size_t)at[2] * (size_t)cells->n[1] + at[1]) * (size_t)cells->n[0] + at[0];
-}
-
-static inline bool tl_event_cell_is_used(const tl_event_cells *cells, size_t cell) {
-  return (cells->used[cell / 64] >> cell % 64 & 1) != 0;
 }
 
 /* d by its nearest periodic image. */
