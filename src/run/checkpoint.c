@@ -166,6 +166,18 @@ static talus_status refuse(tl_run *run) {
       tl_run_folder(run), changed[0] ? ": it differs in " : "", changed, folder);
 }
 
+/* The world still has the probes of the part before. */
+static talus_status refuse_name(tl_run *run, size_t row, const tl_run_probe *probe) {
+  const tl_flow *flow = &run->world->flow;
+  const char *name = row < flow->probes.count ? flow->probes.data[row].name : NULL;
+  if (!name || strcmp(name, probe->plan.name) != 0)
+    return TALUS_OK;
+  return tl_fail(TALUS_ERROR_INVALID,
+                 "%s: the probe `%s` is not the one whose values are in probes/%s.csv, which would "
+                 "be lost; give it another name",
+                 tl_run_folder(run), name, name);
+}
+
 /* keep and old: how many lines of each probe's file stay, and which old probe it continues. */
 static talus_status unpack_probes(tl_run *run, blob_reader *reader, uint64_t *keep, size_t *old) {
   for (size_t i = 0; i < run->probes.count; ++i) {
@@ -179,7 +191,8 @@ static talus_status unpack_probes(tl_run *run, blob_reader *reader, uint64_t *ke
       if (run->probes.data[i].definition == definition) {
         keep[i] = lines;
         old[i] = (size_t)k;
-      }
+      } else if (lines > 1) /* its rows would be lost */
+        TL_TRY(refuse_name(run, (size_t)k, &run->probes.data[i]));
   }
   return TALUS_OK;
 }
