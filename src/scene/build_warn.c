@@ -39,15 +39,15 @@ static void add_place(const tl_builder *b, tl_text *text, size_t entry) {
 static void warn_heavy_rows(const tl_builder *b, size_t entry) {
   const size_t end =
       entry + 1 < b->first.count ? b->first.data[entry + 1] : talus_world_body_count(b->world);
-  double most = TL_WARN_HEAVIEST;
+  double most = 0, count = 0;
   for (size_t slot = b->first.data[entry]; slot < end; ++slot) {
     talus_body body;
     talus_body_info info;
     if (talus_world_body_at(b->world, slot, &body) == TALUS_OK &&
         talus_world_get_body(b->world, body, &info) == TALUS_OK && info.kind == TALUS_FREE)
-      most = fmax(most, (double)info.mass);
+      most = fmax(most, (double)info.mass), count += 1;
   }
-  if (!(most > TL_WARN_HEAVIEST))
+  if (!(most > tl_warn_heaviest(count)))
     return;
   tl_text text = {0};
   add_place(b, &text, entry);
