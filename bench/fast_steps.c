@@ -137,7 +137,7 @@ int fast_steps(const fast_bench *bench) {
   talus_status status =
       compare(bench, "dominoes", "max: 0.01, min: 1e-8", quick ? 0.05 : 0.6, 0.01, quick ? 1 : 4);
   if (status == TALUS_OK && !quick)
-    status = compare(bench, "burst", "max: 0.001, min: 1e-9", 0.03, 0.001, 4);
+    status = compare(bench, "burst", "max: 0.001, min: 1e-9", 0.06, 0.001, 8);
   if (status != TALUS_OK)
     cli_error("bench fast: %s", talus_last_error());
   return status == TALUS_OK ? CLI_DONE : CLI_FAILED;

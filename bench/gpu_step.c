@@ -60,8 +60,8 @@ static talus_status fill(talus_world *world, size_t n) {
   ball.size[0] = RADIUS;
   tank.kind = TALUS_CONTAINER;
   tank.size[0] = tank.size[1] = edge, tank.size[2] = 2 * edge;
-  talus_material material;
-  talus_shape shape;
+  talus_material material = {0};
+  talus_shape shape = {0};
   talus_status status = talus_world_add_material(world, &glass, &material);
   if (status == TALUS_OK)
     status = talus_world_add_shape(world, &tank, &shape);

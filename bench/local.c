@@ -205,7 +205,7 @@ static const setup setups[] = {
     {"staircase", "balls on stairs", 9.81, 0.5, 1, 0.02, fill_stairs, {4, 16, 64}},
     {"hopper", "stones in a hopper", 9.81, 0.1, 1.2, 0.01, fill_hopper, {8, 16, 32}},
     {"dominoes", "rows of eight dominoes", 9.81, 0, 0.4, 0.01, fill_dominoes, {24, 48, 96}},
-    {"tower", "rings of bricks, one cluster", 9.81, 0, 0.1, 0.01, fill_tower, {32, 64, 96}},
+    {"tower", "rings of bricks, one cluster", 9.81, 0, 1, 0.01, fill_tower, {32, 64, 96}},
 };
 #define SETUPS (sizeof setups / sizeof *setups)
 

@@ -97,6 +97,15 @@ void sweep_find_finished(sweep *study);
 /* Why a run failed, from what it printed. */
 void sweep_read_reason(const sweep *study, sweep_run *run);
 
+/* How scene.yaml of a study begins. */
+#define SWEEP_SCENE_HEAD "# The scene of this study as talus "
+
+/* Exit code, after a message unless CLI_DONE: whether all that the study would replace is its own
+ * (sweep_own.c); `scene`: scene.yaml too. */
+int sweep_prove(const sweep *study, bool scene);
+/* Whether a file is the log of a run, or empty, or not there. */
+bool sweep_is_log(const char *path);
+
 /* ---- child processes (sweep_jobs.c) ---------------------------------------------------------- */
 
 /* Runs what is not finished. CLI_DONE, CLI_FAILED where a run failed, CLI_INTERRUPTED, CLI_INPUT

@@ -24,15 +24,28 @@ void sweep_path(const sweep *study, const char *name, const char *suffix, char *
 
 /* ---- whose folder it is ---------------------------------------------------------------------- */
 
-static bool print_text(FILE *to, const void *text) { return fputs(text, to) >= 0; }
+static bool print_scene(FILE *to, const void *text) {
+  return fprintf(to, SWEEP_SCENE_HEAD "%s understood it, before anything was varied.\n",
+                 talus_version()) > 0 &&
+         fputs(text, to) >= 0;
+}
 
-/* Whether a file has exactly that text. */
+/* Whether a file has exactly that text, after a line of comment that older studies do not have. */
 static bool has_text(const char *path, const char *text) {
-  char why[256];
+  char why[4400];
   FILE *file = tl_input_file(path, why, sizeof why);
   if (!file)
     return false;
-  bool same = true;
+  int first = fgetc(file);
+  while (first == '#') {
+    int c;
+    do
+      c = fgetc(file);
+    while (c != EOF && c != '\n');
+    first = fgetc(file);
+  }
+  bool same = first == (unsigned char)*text;
+  text += same;
   for (; *text && same; ++text)
     same = fgetc(file) == (unsigned char)*text;
   same = same && fgetc(file) == EOF;
@@ -65,17 +78,24 @@ static bool is_result_folder(const sweep *study) {
   return stat(path, &there) == 0;
 }
 
-/* Calls for the name of every entry of the folder; false: it cannot be read. */
+/* Calls for the name of every entry of the folder; false: it cannot be read, and errno says why. */
 static bool each_entry(const sweep *study, void (*fn)(const sweep *, const char *, void *),
                        void *context) {
   DIR *folder = opendir(study->folder);
   if (!folder)
     return false;
-  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+  for (;;) {
+    errno = 0;
+    const struct dirent *entry = readdir(folder);
+    if (!entry)
+      break;
     if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
       fn(study, entry->d_name, context);
+  }
+  const int error = errno;
   closedir(folder);
-  return true;
+  errno = error;
+  return error == 0;
 }
 
 static void count_entry(const sweep *study, const char *name, void *context) {
@@ -85,29 +105,34 @@ static void count_entry(const sweep *study, const char *name, void *context) {
 }
 
 /* Removes the log of a run whose scene has changed: its last line would say that the run is
- * finished. */
+ * finished. Runs have names like `friction=0.3,seed=2`. */
 static void forget_run(const sweep *study, const char *name, void *context) {
   char path[4096], run[256];
   struct stat there;
   const size_t length = strlen(name);
   (void)context;
-  if (length < 5 || length >= sizeof run || strcmp(name + length - 4, ".log") != 0)
+  if (length < 5 || length >= sizeof run || strcmp(name + length - 4, ".log") != 0 ||
+      !strchr(name, '='))
     return;
   snprintf(run, sizeof run, "%.*s", (int)(length - 4), name);
   sweep_path(study, run, "/history.csv", path, sizeof path);
   if (stat(path, &there) != 0)
     return;
   sweep_path(study, name, "", path, sizeof path);
-  unlink(path);
+  if (sweep_is_log(path))
+    unlink(path);
+}
+
+static int cannot_be_read(const sweep *study) {
+  cli_error("%s: could not be read: %s", study->folder, strerror(errno));
+  return CLI_FAILED;
 }
 
 /* A folder that is no study's yet. */
 static int claim_new(const sweep *study) {
   size_t entries = 0;
-  if (!each_entry(study, count_entry, &entries)) {
-    cli_error("%s: could not be read: %s", study->folder, strerror(errno));
-    return CLI_FAILED;
-  }
+  if (!each_entry(study, count_entry, &entries))
+    return cannot_be_read(study);
   if (entries == 0 || study->force)
     return CLI_DONE;
   cli_error("%s: this folder is not empty and holds no study; choose another folder with -o, or "
@@ -136,7 +161,7 @@ static int claim(const sweep *study, const char *text) {
     return CLI_INPUT;
   }
   if (is_there && has_text(path, text))
-    return CLI_DONE;
+    return sweep_prove(study, false);
   if (is_there && !study->force) {
     cli_error("%s: this folder is of another study: its scene.yaml differs from %s; choose another "
               "folder with -o, or --force to begin anew here",
@@ -148,8 +173,12 @@ static int claim(const sweep *study, const char *text) {
     if (code != CLI_DONE)
       return code;
   }
-  each_entry(study, forget_run, NULL);
-  return cli_write_file(path, print_text, text);
+  const int code = sweep_prove(study, is_there);
+  if (code != CLI_DONE)
+    return code;
+  if (!each_entry(study, forget_run, NULL))
+    return cannot_be_read(study);
+  return cli_write_file(path, print_scene, text);
 }
 
 int sweep_open_folder(sweep *study, const talus_scene *base) {

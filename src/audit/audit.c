@@ -1,6 +1,7 @@
 #include "audit/audit.h"
 
 #include "base/clock.h"
+#include "base/input.h"
 #include "scene/scene.h"
 
 #include <stdio.h>
@@ -89,6 +90,16 @@ static talus_status refuse_solver(const talus_world *world) {
   return TALUS_OK;
 }
 
+/* A scene may come through a pipe, but not that of a result folder: nobody would write to it. */
+static talus_status expect_plain_file(const char *path) {
+  char why[4400];
+  FILE *file = tl_input_file(path, why, sizeof why);
+  if (!file)
+    return tl_fail(TALUS_ERROR_IO, "%s", why);
+  fclose(file);
+  return TALUS_OK;
+}
+
 static talus_status load(tl_audit *audit, talus_scene **scene) {
   const size_t room = strlen(audit->def->folder) + 64;
   void *block = NULL;
@@ -97,6 +108,8 @@ static talus_status load(tl_audit *audit, talus_scene **scene) {
   snprintf(path, room, "%s/history.csv", audit->def->folder);
   talus_status status = tl_audit_read_history(path, &audit->lines);
   snprintf(path, room, "%s/scene.yaml", audit->def->folder);
+  if (status == TALUS_OK)
+    status = expect_plain_file(path);
   if (status == TALUS_OK)
     status = talus_scene_load(path, NULL, 0, scene, NULL);
   (void)tl_resize(&block, room, 0);

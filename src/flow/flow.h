@@ -238,6 +238,14 @@ typedef struct tl_zone_report {
  * changed. Zones are asked one after the other, the first with an empty list of events. */
 talus_status tl_flow_zone(tl_flow *flow, const tl_crowd *crowd, size_t row, tl_zone_report *report);
 
+/* Whether a zone changes velocities or places. */
+bool tl_zone_acts(const tl_zone *zone);
+/* Beside sleep: the pairs of bodies of which one feels a force of a zone about the other, in the
+ * arena; and whether these two are such a pair, or would be if they were near. */
+talus_status tl_flow_find_bonds(const tl_flow *flow, const tl_crowd *crowd, tl_pairs *bonds);
+bool tl_flow_is_bound(const tl_flow *flow, const tl_model *model, const tl_state *state, uint32_t a,
+                      uint32_t b, bool anywhere);
+
 /* Means of a zone over [from, now], then starts it anew. */
 void tl_zone_finish(tl_zone *zone, double now, talus_zone_values *values);
 

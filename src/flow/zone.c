@@ -113,6 +113,7 @@ talus_status tl_flow_zone(tl_flow *flow, const tl_crowd *crowd, size_t row,
     tl_zone_reflect(zone, crowd, &pairs, report);
   if (zone->boundary || zone->shell == TALUS_ZONE_SOFT)
     keep_within(zone, crowd, &pairs);
+  tl_zone_rouse(zone, crowd, &pairs);
   if (zone->strength != 0)
     tl_zone_push(zone, crowd, &pairs, forces, report);
   add_up(zone, crowd->dt, &pairs, report->energy - before);

@@ -2,6 +2,7 @@
 #ifndef TL_FLOW_ZONE_H
 #define TL_FLOW_ZONE_H
 
+#include "crowd/asleep.h"
 #include "crowd/flights.h"
 #include "flow/place.h"
 
@@ -58,6 +59,14 @@ static inline void tl_zone_end_flight(const tl_crowd *crowd, uint32_t slot, doub
     return;
   flights->rows.data[flights->rows.count++] = tl_flight_of(x, v, fall, span, slot);
   flights->since.data[slot] = end;
+}
+
+/* zone_sleep.c. Wakes who sleeps and feels the force of one that does not, or gives it one. */
+void tl_zone_rouse(const tl_zone *zone, const tl_crowd *crowd, const tl_zone_pairs *pairs);
+/* Wakes who sleeps. */
+static inline void tl_zone_wake(const tl_crowd *crowd, uint32_t slot) {
+  if (slot != TL_NONE && tl_is_asleep(crowd->out, slot))
+    crowd->out->sleep_flags[slot] = 0;
 }
 
 /* Forces of all pairs: velocities change by them. forces: room for one per row. */

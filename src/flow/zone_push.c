@@ -83,7 +83,8 @@ void tl_zone_push(const tl_zone *zone, const tl_crowd *crowd, const tl_zone_pair
   tl_tally_clear(&work);
   report->energy += sum_forces(zone, crowd, pairs, forces);
   for (uint32_t i = 0; i < crowd->count; ++i)
-    if (!tl_body_is_static(crowd->model, i) && tl_ddot(forces[i], forces[i]) > 0)
+    if (!tl_body_is_static(crowd->model, i) && !tl_is_asleep(crowd->out, i) &&
+        tl_ddot(forces[i], forces[i]) > 0)
       kick(crowd, i, forces[i], &work);
   report->work += tl_tally_value(&work);
 }
@@ -131,6 +132,8 @@ static void bounce(const tl_crowd *crowd, tl_zone_pair pair, talus_dvec3 n, doub
   const double seen = tl_ddot(n, times(tl_dadd(ia, ib), n));
   if (!(seen > 0))
     return; /* neither can move along n */
+  tl_zone_wake(crowd, pair.centre);
+  tl_zone_wake(crowd, pair.body);
   const talus_dvec3 impulse = tl_dscale(n, -2 * along / seen);
   if (pair.centre != TL_NONE)
     (void)shift(crowd, pair.centre, times(tl_dscale(impulse, -1), ia), s);

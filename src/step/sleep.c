@@ -16,38 +16,20 @@ static bool is_drowsy(const tl_crowd *crowd, size_t slot) {
              model->sleep.time / crowd->dt - 1e-6;
 }
 
-/* Whether a body that contacts cannot move is to be reckoned with: it has a motion that is not
- * rest, however slow it may be just now, or it was placed by hand. */
-static bool is_stirring_static(const tl_model *model, const tl_state *state, uint32_t slot) {
-  if (state->sleep_flags[slot] & TL_SLEEP_PLACED)
-    return true;
-  if (!(model->property.flags[slot] & TL_FLAG_KINEMATIC))
-    return false;
-  return tl_body_travels(model, slot) || tl_body_turns(model, slot);
-}
-
-/* Whether a sleeping body that this one touches is to wake. */
-static bool is_stirring(const tl_model *model, const tl_state *state, uint32_t slot) {
-  if (slot == TL_NONE) /* the ground */
-    return false;
-  return tl_body_is_static(model, slot) ? is_stirring_static(model, state, slot)
-                                        : !tl_is_asleep(state, slot);
-}
-
-/* The sleeping one of two bodies of which the other stirs, or TL_NONE. */
-static uint32_t find_disturbed(const tl_model *model, const tl_state *state, uint32_t a,
-                               uint32_t b) {
-  if (a != TL_NONE && tl_is_asleep(state, a) && is_stirring(model, state, b))
-    return a;
-  if (b != TL_NONE && tl_is_asleep(state, b) && is_stirring(model, state, a))
-    return b;
-  return TL_NONE;
-}
-
-/* The bodies that joints hold together. */
+/* The bodies that joints and the forces of zones hold together. */
 static talus_status find_links(const tl_crowd *crowd, tl_pairs *links) {
   *links = (tl_pairs){0};
-  return crowd->joints ? tl_joints_pairs(crowd->joints, crowd->arena, links) : TALUS_OK;
+  if (crowd->joints)
+    TL_TRY(tl_joints_pairs(crowd->joints, crowd->arena, links));
+  if (!crowd->bonds || crowd->bonds->count == 0)
+    return TALUS_OK;
+  tl_pair *all;
+  TL_TAKE(crowd->arena, links->count + crowd->bonds->count, &all);
+  if (links->count > 0)
+    memcpy(all, links->data, links->count * sizeof *all);
+  memcpy(all + links->count, crowd->bonds->data, crowd->bonds->count * sizeof *all);
+  *links = (tl_pairs){all, links->count + crowd->bonds->count};
+  return TALUS_OK;
 }
 
 /* ---- waking ---------------------------------------------------------------------------------- */
@@ -64,7 +46,7 @@ static void test_pairs(void *context, size_t begin, size_t end) {
   const wake_job *job = context;
   for (size_t i = begin; i < end; ++i) {
     const tl_pair *pair = &job->pairs[i];
-    job->is_hit[i] = find_disturbed(job->model, job->crowd->in, pair->a, pair->b) != TL_NONE &&
+    job->is_hit[i] = tl_find_disturbed(job->model, job->crowd->in, pair->a, pair->b) != TL_NONE &&
                      tl_narrow_meets(job->crowd, pair, job->margins);
   }
 }
@@ -90,11 +72,13 @@ static bool mark_islands(const wake_job *job, size_t pairs, const tl_contacts *c
   for (size_t i = 0; i < touching + links->count; ++i) {
     uint32_t slot = TL_NONE;
     if (i >= touching)
-      slot = find_disturbed(model, state, links->data[i - touching].a, links->data[i - touching].b);
+      slot =
+          tl_find_disturbed(model, state, links->data[i - touching].a, links->data[i - touching].b);
     else if (i >= pairs)
-      slot = find_disturbed(model, state, contacts->data[i - pairs].a, contacts->data[i - pairs].b);
+      slot =
+          tl_find_disturbed(model, state, contacts->data[i - pairs].a, contacts->data[i - pairs].b);
     else if (job->is_hit[i])
-      slot = find_disturbed(model, state, job->pairs[i].a, job->pairs[i].b);
+      slot = tl_find_disturbed(model, state, job->pairs[i].a, job->pairs[i].b);
     if (slot == TL_NONE)
       continue;
     if (!any) {
@@ -220,7 +204,7 @@ static void judge_contact(const tl_model *model, const tl_state *state, const tl
   if (!static_a && !tl_body_is_static(model, c->b))
     return;
   uint8_t *of_island = &verdict[label[static_a ? c->b : c->a]];
-  if (is_stirring_static(model, state, static_a ? c->a : c->b))
+  if (tl_is_stirring_static(model, state, static_a ? c->a : c->b))
     *of_island |= RESTLESS;
   else if (is_pushing(c))
     *of_island |= SUPPORTED;
@@ -250,10 +234,18 @@ static void judge_joint(const tl_model *model, const tl_state *state, const tl_j
     *of_island |= RESTLESS;
   if (free_a && free_b)
     return;
-  if (held_by != TL_NONE && is_stirring_static(model, state, held_by))
+  if (held_by != TL_NONE && tl_is_stirring_static(model, state, held_by))
     *of_island |= RESTLESS;
   else if (tl_length2(joint->force) > 0 || tl_length2(joint->torque) > 0)
     *of_island |= SUPPORTED;
+}
+
+/* A zone about a body that moves is at work on those near it. */
+static void judge_bond(const tl_model *model, const tl_state *state, tl_pair bond,
+                       const uint32_t *label, uint8_t *verdict) {
+  const bool static_a = tl_body_is_static(model, bond.a);
+  if (tl_is_stirring_static(model, state, static_a ? bond.a : bond.b))
+    verdict[label[static_a ? bond.b : bond.a]] |= RESTLESS;
 }
 
 static bool has_candidates(const tl_crowd *crowd) {
@@ -286,6 +278,8 @@ talus_status tl_sleep_fall(const tl_crowd *crowd, const tl_contacts *contacts) {
   for (size_t i = 0; crowd->joints && i < crowd->joints->all.count; ++i)
     if (tl_joint_acts(&crowd->joints->all.data[i]))
       judge_joint(model, state, &crowd->joints->all.data[i], label, verdict);
+  for (size_t i = 0; crowd->bonds && i < crowd->bonds->count; ++i)
+    judge_bond(model, state, crowd->bonds->data[i], label, verdict);
   for (size_t i = 0; i < model->bodies; ++i)
     if (!tl_body_is_static(model, i) && verdict[label[i]] == SUPPORTED)
       state->sleep_flags[i] |= TL_SLEEP_FALLING;

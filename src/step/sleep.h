@@ -4,10 +4,11 @@
  * the bounding radius, is faster than sleep.speed. When every body of an island has been slow for
  * sleep.time, by the clock of the world, and the island rests on something (a contact that pushes
  * on a static body which does not move, or a joint to one or to the ground), and no motor or loaded
- * spring is at work in it, all of it falls asleep at once: velocities become zero, poses stay to
- * the last bit, and nothing of it is solved, moved or looked at by the narrow phase. The broad
- * phase sees it as before. Contacts between sleeping bodies stay in the contact set with their
- * impulses.
+ * spring is at work in it, nor a zone about a static body that moves, all of it falls asleep at
+ * once: velocities become zero, poses stay to the last bit, and nothing of it is solved, moved or
+ * looked at by the narrow phase. The broad phase sees it as before. Contacts between sleeping
+ * bodies stay in the contact set with their impulses. Bodies on which a zone's force acts from one
+ * to the other are in one island, as if joined; that of a place is like gravity.
  *
  * Waking. In the step in which one of these holds, and before anything is solved, an island wakes
  * as a whole and with the impulses it fell asleep with:
@@ -17,7 +18,9 @@
  *   - a body that it touches was removed, added, or placed elsewhere;
  *   - one of its joints was added, removed or broke, or the motor of one was set, or one leads to
  *     a static body of which one of the above holds;
- *   - gravity, the materials or which groups collide was changed.
+ *   - an awake body has come within a zone's force about it, or the other way round, or a zone
+ *     reflects it (flow/zone_sleep.c: at the end of the step before, when zones act);
+ *   - gravity, the materials, zones or which groups collide was changed.
  * In one rule: a body that touches an awake body wakes. So the step in which an island wakes is,
  * bit for bit, that of a world in which no body had slept but the velocities were zero.
  *
