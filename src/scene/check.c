@@ -62,8 +62,8 @@ void tl_check_unknown(tl_checker *checker, tl_mark mark, const char *path, const
   const char *more =
       is_material ? "; declare one of the run that bodies come `from` in `materials`, too" : "";
   if (nearest)
-    tl_problem_add(checker->problems, mark, "%s is `%s`; expected %s%s; did you mean `%s`?%s", path,
-                   name, kind, known, nearest, more);
+    tl_problem_add(checker->problems, mark, "%s is `%s`; expected %s%s; did you mean `%s`?", path,
+                   name, kind, known, nearest);
   else
     tl_problem_add(checker->problems, mark, "%s is `%s`; expected %s%s%s", path, name, kind, known,
                    more);
