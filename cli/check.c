@@ -158,11 +158,11 @@ static void show_cost(const talus_scene_info *info, double step, size_t bodies) 
   if (info->substeps > 1)
     printf("  %-12s a step finds pairs and contacts once and is solved %llu times\n", "substeps",
            (unsigned long long)info->substeps);
-  printf("  %-12s %s for the first step; ", "wall clock", cli_duration(step, one));
+  printf("  %-12s %s for an early step; ", "wall clock", cli_duration(step, one));
   if (info->emitters)
     printf("%llu steps take more, as emitters add bodies\n", (unsigned long long)info->steps);
   else
-    printf("%llu like it take %s, more where bodies come to touch\n",
+    printf("%llu like it take %s, up to ten times as much once bodies touch\n",
            (unsigned long long)info->steps, cli_duration(step * (double)info->steps, all));
 }
 
@@ -176,6 +176,9 @@ static void show_loss(talus_world *world) {
          "bounce\n",
          "bounce", x, pow(1 + x * x, -1.5707963267948966 / atan(x)));
 }
+
+#define WARM_STEPS   5
+#define WARM_SECONDS 0.5
 
 static int check_world(talus_world *world, const talus_scene_info *info) {
   contents found;
@@ -193,8 +196,14 @@ static int check_world(talus_world *world, const talus_scene_info *info) {
     cli_error("the first step fails: %s", talus_last_error());
     return CLI_INPUT;
   }
-  const double step = tl_clock() - begin;
+  double step = tl_clock() - begin;
   const int code = show_overlaps(world);
+  for (int i = 0; i < WARM_STEPS && code == CLI_DONE && tl_clock() - begin < WARM_SECONDS; ++i) {
+    const double next = tl_clock(); /* the first step also takes memory from the system */
+    if (talus_world_step(world, 1) != TALUS_OK)
+      break;
+    step = fmin(step, tl_clock() - next);
+  }
   if (code == CLI_DONE) {
     show_loss(world);
     show_cost(info, step, bodies);

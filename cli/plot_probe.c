@@ -38,8 +38,8 @@ static bool find_file(const char *folder, const char *name, size_t length, char 
          stat(path, &there) == 0 && S_ISREG(there.st_mode);
 }
 
-/* The file of a probe, and what follows its name: "" or the part after a dot. Names of probes and
- * of columns may have dots themselves. */
+/* Finds the file of a probe and the rest of its name: "" or the part after a dot. Names of probes
+ * and of columns may contain dots themselves. */
 static const char *split(const char *folder, const char *name, char *path, size_t size) {
   if (find_file(folder, name, strlen(name), path, size))
     return name + strlen(name);
@@ -71,7 +71,7 @@ static bool is_called(const char *part, const char *name) {
   return *part == *name;
 }
 
-/* Whether a quantity is there and is the one that is wanted: "" wants any. */
+/* True if a quantity exists and is the wanted one; "" accepts any. */
 static bool is_wanted(const history *from, const quantity *what, const char *part) {
   if (column_of(from, what->columns[0]) == from->columns)
     return false;

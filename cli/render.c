@@ -497,7 +497,7 @@ int cli_render(int argc, char **argv) {
       {"only", 0, CLI_TEXTS, "NAME,...", "leave out all others", &s.only},
       {"translucent", 0, CLI_TEXTS, "NAME=A", "transparent; A: 0 invisible to 1 solid (0.25)",
        &s.translucent},
-      {"contacts", 0, CLI_FLAG, NULL, "forces: rods from contacts to centres, bodies faint *",
+      {"contacts", 0, CLI_FLAG, NULL, "forces: rods from contacts to centres, bodies clear *",
        &o->with_contacts},
       {"bare", 0, CLI_FLAG, NULL, "no title, time and colour bar", &o->is_bare},
       {"samples", 0, CLI_COUNT, "N", "rays per pixel: 16 for a picture, 8 for a film", &o->samples},

@@ -222,7 +222,7 @@ static float distance_of(const view_finder *s, const supports *all) {
   return fmaxf((most[0] + most[1]) / (t[0] + t[1]), (most[2] + most[3]) / (t[2] + t[3]));
 }
 
-/* Bodies and what holds them, unless it dwarfs them. *has_strays: some are left out. */
+/* Bodies and their containers, unless these are much larger. *has_strays: some are left out. */
 static supports all_of(const view_finder *s, bool *has_strays) {
   supports all = s->has_bodies ? s->bodies : nothing;
   *has_strays = false;

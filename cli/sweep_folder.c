@@ -30,7 +30,7 @@ static bool print_scene(FILE *to, const void *text) {
          fputs(text, to) >= 0;
 }
 
-/* Whether a file has exactly that text, after a line of comment that older studies do not have. */
+/* True if a file has exactly that text, after a comment line that older studies do not have. */
 static bool has_text(const char *path, const char *text) {
   char why[4400];
   FILE *file = tl_input_file(path, why, sizeof why);
@@ -78,7 +78,8 @@ static bool is_result_folder(const sweep *study) {
   return stat(path, &there) == 0;
 }
 
-/* Calls for the name of every entry of the folder; false: it cannot be read, and errno says why. */
+/* Calls fn for the name of every entry of the folder; false, with errno set, if it cannot be read.
+ */
 static bool each_entry(const sweep *study, void (*fn)(const sweep *, const char *, void *),
                        void *context) {
   DIR *folder = opendir(study->folder);

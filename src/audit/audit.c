@@ -68,9 +68,9 @@ static talus_status repeat(tl_audit *audit) {
   talus_status status = TALUS_OK;
   for (size_t i = 0; i < audit->lines.count && status == TALUS_OK; ++i) {
     status = go_to(audit, i, path, room);
-    /* Every state but the last is the begin of a path. */
-    if (status == TALUS_OK && (audit->def->frames || i + 1 == audit->lines.count))
-      status = tl_audit_judge_moment(audit);
+    /* Paths begin at every state but the last. */
+    if (status == TALUS_OK)
+      status = tl_audit_judge_moment(audit, !audit->def->frames && i + 1 < audit->lines.count);
   }
   (void)tl_resize(&path, room, 0); /* freeing cannot fail */
   if (status == TALUS_OK)

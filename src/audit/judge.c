@@ -79,6 +79,12 @@ static void note_pair(const tl_audit *audit, const tl_model *model, tl_pair pair
   snprintf(to->b, sizeof to->b, "%s", tl_world_describe(audit->world, pair.b));
 }
 
+void tl_audit_note_overlap(tl_audit *audit, const tl_model *model, tl_pair pair, double time,
+                           double depth) {
+  if (audit->result->overlaps++ == 0)
+    note_pair(audit, model, pair, time, depth, &audit->result->first);
+}
+
 static void add_up(tl_audit *audit, const tl_crowd *crowd, const tl_paths_report *found) {
   talus_audit_result *result = audit->result;
   const tl_model *model = crowd->model;
@@ -112,7 +118,7 @@ talus_status tl_audit_judge_step(void *context, const tl_crowd *crowd) {
   return TALUS_OK;
 }
 
-talus_status tl_audit_judge_moment(tl_audit *audit) {
+talus_status tl_audit_judge_moment(tl_audit *audit, bool is_path) {
   talus_world *world = audit->world;
   TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(joints), TL_READ));
   TL_TRY(tl_arena_reset(&world->arena));
@@ -126,6 +132,9 @@ talus_status tl_audit_judge_moment(tl_audit *audit) {
                   .out = &world->state,
                   .arena = &world->arena,
                   .joints = world->joints.all.count > 0 ? &world->joints : NULL};
+  TL_TRY(tl_audit_decide(audit, &now));
+  if (is_path)
+    return TALUS_OK;
   tl_paths_rule rule = rule_of(audit);
   tl_paths_report found;
   rule.is_instant = true;

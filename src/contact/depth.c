@@ -58,7 +58,7 @@ talus_status tl_widths_update(const tl_model *model, tl_widths *widths) {
 
 /* ---- through a wall -------------------------------------------------------------------------- */
 
-/* A plane has no other side: who is deep in it sank. */
+/* A plane has no other side: a body that is deep in it sank. */
 static bool is_wall(const tl_model *model, uint32_t slot) {
   return tl_body_is_static(model, slot) && tl_body_shape(model, slot)->bounded;
 }
@@ -79,8 +79,8 @@ static bool stays_in_front(const tl_contact *c, talus_dvec3 n, talus_dvec3 point
   return above > 0 && above - tl_ddot(moved, n) > 0;
 }
 
-/* Whether the centre of a body went through a wall within the step. A body whose centre is outside
- * of itself, such as a ring, may be about the wall. */
+/* True if the centre of a body passed through a wall within the step. A body whose centre is not in
+ * its matter, such as a ring, may surround the wall. */
 static bool passes(const tl_model *model, const tl_widths *widths, const tl_passage *p,
                    const tl_contact *c, uint32_t wall, uint32_t body) {
   const tl_shape *shape = tl_body_shape(model, wall);

@@ -29,8 +29,8 @@ typedef struct tl_passage {
 
 typedef enum tl_sinking { TL_SINKS_NOT, TL_SINKS_DEEP, TL_SINKS_THROUGH } tl_sinking;
 
-/* What became of the free body of a contact, which goes to *who: it is deeper in the other than
- * half its own least width, or its centre went through a wall (any body that contacts do not move)
+/* Whether the free body of a contact, returned in *who, sank: it is deeper in the other than half
+ * its own smallest width, or its centre passed through a wall (any body that contacts do not move)
  * within the step. */
 tl_sinking tl_contact_find_sinking(const tl_model *model, const tl_widths *widths,
                                    const tl_passage *passage, const tl_contact *c, uint32_t *who);

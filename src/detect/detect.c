@@ -163,6 +163,7 @@ static void tear_down(talus_detector *detector) {
   tl_array_free(&detector->model.shapes);
   tl_array_free(&detector->found);
   tl_array_free(&detector->contacts);
+  tl_array_free(&detector->prints);
   tl_arena_free(&detector->arena);
 }
 

@@ -10,8 +10,13 @@
 #include "crowd/crowd.h"
 #include "narrow/narrow.h"
 
-/* The parts of a world that stages need, made from the caller's arrays by each call; all except
- * shapes and results is in the arena. */
+/* What a shape was made of: whatever hashes to the same is not made again. */
+typedef struct tl_detect_print {
+  uint64_t half[2];
+} tl_detect_print;
+
+/* What stages need of a world, made anew from the caller's arrays by each call, but for shapes that
+ * have not changed; all but the shapes and the results is in the arena. */
 struct talus_detector {
   talus_detect_def def;
   tl_arena arena;
@@ -20,7 +25,8 @@ struct talus_detector {
   tl_contacts found;
   tl_narrow_counts counts; /* of the call in progress */
   TL_ARRAY(talus_row_contact) contacts;
-  tl_device *device; /* NULL: not needed so far */
+  TL_ARRAY(tl_detect_print) prints; /* of the shapes */
+  tl_device *device;                /* NULL: none was needed yet */
   tl_device_spheres blocks;
   tl_device_shapes shape_blocks;
 };

@@ -184,15 +184,18 @@ static bool add_dumped(tl_input *in, tl_columns *to, tl_span word) {
   return add_field(in, to, TL_COLUMN_NONE, 1);
 }
 
+/* Coordinates as shares of the box (xs, xsu) are no places. */
 static bool check_dumped(tl_input *in, const tl_columns *columns) {
-  for (int k = TL_COLUMN_X; k <= TL_COLUMN_R; ++k)
-    if (!columns->has[k])
-      tl_input_wrong(in, in->line,
-                     k == TL_COLUMN_R
-                         ? "the dump has neither 'radius' nor 'diameter'; dump them too, as in "
-                           "`dump 1 all custom 1 FILE id x y z radius`%s"
-                         : "the dump has no column '%s', unscaled (neither xs nor xsu)",
-                     k == TL_COLUMN_R ? "" : tl_column_names[k]);
+  const bool has_places =
+      columns->has[TL_COLUMN_X] && columns->has[TL_COLUMN_Y] && columns->has[TL_COLUMN_Z];
+  if (!has_places)
+    tl_input_wrong(in, in->line,
+                   "the dump lacks columns `x y z` or `xu yu zu` (xs and xsu are shares of the "
+                   "box); write it by `dump 1 all custom 1 FILE id x y z radius`");
+  if (!columns->has[TL_COLUMN_R])
+    tl_input_wrong(in, in->line,
+                   "the dump has neither 'radius' nor 'diameter'; dump them too, as in "
+                   "`dump 1 all custom 1 FILE id x y z radius`");
   need_three(in, columns, TL_COLUMN_VX);
   need_three(in, columns, TL_COLUMN_WX);
   return in->mistakes == 0;

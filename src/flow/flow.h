@@ -248,7 +248,7 @@ talus_status tl_flow_find_bonds(const tl_flow *flow, const tl_crowd *crowd, tl_p
 bool tl_flow_is_bound(const tl_flow *flow, const tl_model *model, const tl_state *state, uint32_t a,
                       uint32_t b, bool anywhere);
 
-/* Means of a zone over [from, now], then starts it anew. */
+/* Means of a zone over [from, now]; then restarts it. */
 void tl_zone_finish(tl_zone *zone, double now, talus_zone_values *values);
 
 /* Means of a probe over [from, now]; then restarts it. */

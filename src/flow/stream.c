@@ -137,25 +137,45 @@ talus_status tl_emitter_check_stream(const talus_emitter_def *def, const char *w
 /* Points that are tested; with fewer, a wall's edge could be mistaken for the whole wall. */
 #define LOOKS 64
 
+static bool is_shell(const tl_shape *shape) {
+  return shape->kind == TALUS_REVOLVED && shape->open != TL_REVOLVED_BOTH;
+}
+
+/* Whether a body that nothing moves is the only one. */
+static bool is_alone(const tl_model *model, uint32_t slot) {
+  for (uint32_t i = 0; i < model->bodies; ++i)
+    if (i != slot && tl_body_is_static(model, i))
+      return false;
+  return true;
+}
+
+/* A stream that comes from the matter of a wall would wait for ever; what comes from beyond it is
+ * lost, where nothing else is there to hold it. */
 talus_status tl_emitter_check_inlet(const tl_model *model, const tl_state *state,
                                     const talus_emitter_def *def, const char *what) {
   for (uint32_t slot = 0; slot < model->bodies; ++slot) {
     const tl_shape *shape = tl_body_shape(model, slot);
-    if (shape->kind != TALUS_REVOLVED || shape->open == TL_REVOLVED_BOTH ||
-        tl_model_ignores(model, model->property.group[slot], def->body.group))
+    if (!is_shell(shape) || tl_model_ignores(model, model->property.group[slot], def->body.group))
       continue;
     const tl_posed wall = {
         .shape = shape, .scale = model->property.scale[slot], .rotation = state->rotation[slot]};
-    int held = 0;
-    for (uint64_t i = 0; i < LOOKS; ++i) {
-      const talus_dvec3 place = tl_emitter_place(def, i, 0);
-      held += tl_revolved_holds(&wall, tl_dsub(place, state->position[slot]));
-    }
-    if (held == LOOKS)
+    int places[4] = {0}; /* by tl_revolved_side */
+    for (uint64_t i = 0; i < LOOKS; ++i)
+      places[tl_revolved_side_of(&wall,
+                                 tl_dsub(tl_emitter_place(def, i, 0), state->position[slot]))]++;
+    const unsigned long long uid = model->property.uid[slot];
+    const int out = places[TL_WALL_BEHIND] + places[TL_WALL_BEYOND];
+    if (places[TL_WALL_BEHIND] == LOOKS)
       return tl_fail(TALUS_ERROR_INVALID,
                      "%s: where its bodies come from is outside the revolved wall that body %llu "
                      "is, in its matter; put it inside, or give the wall `sides: both`",
-                     what, (unsigned long long)model->property.uid[slot]);
+                     what, uid);
+    if (places[TL_WALL_BEYOND] > 0 && (places[TL_WALL_WITHIN] > 0 || is_alone(model, slot)))
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "%s: %s where its bodies come from is outside the revolved wall that body "
+                     "%llu is; %s, or give the wall `sides: both`",
+                     what, out < LOOKS ? "a part of" : "the place", uid,
+                     out < LOOKS ? "make it narrower than the wall" : "put it inside");
   }
   return TALUS_OK;
 }

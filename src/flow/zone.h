@@ -62,15 +62,15 @@ static inline void tl_zone_end_flight(const tl_crowd *crowd, uint32_t slot, doub
   flights->since.data[slot] = end;
 }
 
-/* zone_sleep.c. Wakes who sleeps and feels the force of one that does not, or gives it one. */
+/* zone_sleep.c. Wakes sleeping bodies that an awake body pulls or pushes, or that do so to it. */
 void tl_zone_rouse(const tl_zone *zone, const tl_crowd *crowd, const tl_zone_pairs *pairs);
-/* Wakes who sleeps. */
+/* Wakes a body if it sleeps. */
 static inline void tl_zone_wake(const tl_crowd *crowd, uint32_t slot) {
   if (slot != TL_NONE && tl_is_asleep(crowd->out, slot))
     crowd->out->sleep_flags[slot] = 0;
 }
 
-/* Forces of all pairs: velocities change by them. forces: room for one per row. */
+/* Applies the forces of all pairs to velocities. forces: memory for one per row. */
 void tl_zone_push(const tl_zone *zone, const tl_crowd *crowd, const tl_zone_pairs *pairs,
                   talus_dvec3 *forces, tl_zone_report *report);
 

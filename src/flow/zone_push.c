@@ -132,7 +132,7 @@ static void bounce(const tl_crowd *crowd, tl_zone_pair pair, talus_dvec3 n, doub
   const talus_dvec3 ib = tl_zone_inverse_mass(crowd, pair.body);
   const double seen = tl_ddot(n, times(tl_dadd(ia, ib), n));
   if (!(seen > 0))
-    return; /* neither can move along n */
+    return; /* neither body can move along n */
   tl_zone_wake(crowd, pair.centre);
   tl_zone_wake(crowd, pair.body);
   const talus_dvec3 impulse = tl_dscale(n, -2 * along / seen);

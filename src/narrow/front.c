@@ -168,27 +168,9 @@ static uint32_t leaf_of(const tl_tree *tree, uint32_t ref, uint32_t *count) {
   return n->first[ref & 7u];
 }
 
-/* True if a plane along a triangle of one leaf separates it from the other leaf by more than the
- * reach: the boxes of slanted triangles are much thicker than their content. */
-static bool are_apart(const tl_triangle_corners *a, uint32_t count_a, const tl_triangle_corners *b,
-                      uint32_t count_b, double reach) {
-  const talus_dvec3 o = a->p[0], n = tl_dcross(tl_dsub(a->p[1], o), tl_dsub(a->p[2], o));
-  double a_lo = 0, a_hi = 0, b_lo = HUGE_VAL, b_hi = -HUGE_VAL;
-  for (uint32_t i = 0; i < count_a; ++i)
-    for (int k = 0; k < 3; ++k) {
-      const double h = tl_ddot(n, tl_dsub(a[i].p[k], o));
-      a_lo = h < a_lo ? h : a_lo, a_hi = h > a_hi ? h : a_hi;
-    }
-  for (uint32_t i = 0; i < count_b; ++i)
-    for (int k = 0; k < 3; ++k) {
-      const double h = tl_ddot(n, tl_dsub(b[i].p[k], o));
-      b_lo = h < b_lo ? h : b_lo, b_hi = h > b_hi ? h : b_hi;
-    }
-  const double gap = b_lo - a_hi > a_lo - b_hi ? b_lo - a_hi : a_lo - b_hi;
-  return gap > 0 && gap * gap > reach * reach * (1 + 1e-5) * tl_ddot(n, n);
-}
-
-static void pack(packed *p, const tl_mesh_pair *pair, const node_pair *leaf, double reach) {
+/* Boxes are much thicker than what is in them where they stand aslant: shadows part most. */
+static void pack(packed *p, const tl_triangle_loops *loops, const tl_mesh_pair *pair,
+                 const node_pair *leaf, double reach) {
   const uint32_t row = (uint32_t)p->leaves * TL_TREE_LEAF;
   uint32_t count_a, count_b;
   const uint32_t first_a = leaf_of(&pair->a.f->tree, leaf->a, &count_a);
@@ -201,13 +183,12 @@ static void pack(packed *p, const tl_mesh_pair *pair, const node_pair *leaf, dou
   const uint32_t row_a = p->row_a;
   for (uint32_t j = 0; j < count_b; ++j)
     p->b[row + j] = tl_mesh_pair_second(pair, first_b + j);
-  const bool apart = are_apart(p->a + row_a, count_a, p->b + row, count_b, reach) ||
-                     are_apart(p->b + row, count_b, p->a + row_a, count_a, reach);
-  for (uint32_t i = 0; i < count_a && !apart; ++i)
-    for (uint32_t j = 0; j < count_b; ++j) {
-      p->pairs[p->count] = (tl_triangle_pair){row_a + i, row + j};
-      p->code[p->count++] = (uint16_t)(p->leaves << 4 | (TL_TREE_LEAF * i + j));
-    }
+  unsigned left = loops->shadow_leaves(p->a + row_a, count_a, p->b + row, count_b, reach);
+  for (; left; left &= left - 1) {
+    const uint32_t bit = (uint32_t)__builtin_ctz(left);
+    p->pairs[p->count] = (tl_triangle_pair){row_a + bit / TL_TREE_LEAF, row + bit % TL_TREE_LEAF};
+    p->code[p->count++] = (uint16_t)(p->leaves << 4 | bit);
+  }
   p->leaves++;
 }
 
@@ -258,8 +239,13 @@ static void find_packed(packed *p, const tl_fronts *fronts, const tl_mesh_pair *
                         verdict *verdicts) {
   const double reach = tl_mesh_pair_reach(pair);
   memset(verdicts, 0, p->leaves * sizeof *verdicts);
-  const size_t found =
-      tl_front_triangles(fronts, p->a, p->b, p->pairs, p->count, reach, p->found, p->which);
+  size_t found;
+  if (fronts->method == TALUS_TRIANGLE_COMPARISON) {
+    found = tl_triangles_find_shadowed(p->a, p->b, p->pairs, p->count, reach, p->found, p->which);
+    tl_narrow_count(fronts->counts, p->count, 0);
+  } else {
+    found = tl_front_triangles(fronts, p->a, p->b, p->pairs, p->count, reach, p->found, p->which);
+  }
   for (size_t i = 0; i < found; ++i) {
     const uint16_t code = p->code[p->which[i]], bit = (uint16_t)(1u << (code & 15u));
     verdict *v = &verdicts[code >> 4];
@@ -272,12 +258,13 @@ static void find_packed(packed *p, const tl_fronts *fronts, const tl_mesh_pair *
 
 static void judge(void *context, size_t begin, size_t end) {
   const leaves *l = context;
+  const tl_triangle_loops *loops = tl_triangle_loops_now();
   packed p;
   p.leaves = p.count = 0;
   for (size_t i = begin; i < end && !tl_cancel_look(l->fronts->cancel); ++i) {
     const node_pair *leaf = &l->list[i];
     const tl_mesh_pair *pair = &l->fronts->pairs[leaf->pair];
-    pack(&p, pair, leaf, tl_mesh_pair_reach(pair));
+    pack(&p, loops, pair, leaf, tl_mesh_pair_reach(pair));
     if (p.leaves == GRAIN || i + 1 == end || leaf[1].pair != leaf->pair)
       find_packed(&p, l->fronts, pair, l->verdict + (i + 1 - p.leaves));
   }

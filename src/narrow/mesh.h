@@ -63,6 +63,10 @@ bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distanc
  * first body's centre. */
 bool tl_mesh_goes_through(const tl_mesh_posed *m, talus_dvec3 from, talus_dvec3 to);
 
+/* Of a convex body that triangles of a sheet go through: the shortest way out along the normal of
+ * one of them. */
+bool tl_mesh_way_out(const tl_posed *a, const tl_posed *b, tl_point *out);
+
 /* ---- entries of the table -------------------------------------------------------------------- */
 
 tl_narrow_fn tl_mesh_sphere, tl_mesh_convex, tl_mesh_plane, tl_mesh_container, tl_mesh_mesh;

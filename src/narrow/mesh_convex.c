@@ -340,18 +340,32 @@ static void find_way_out(convex_job *job) {
     tl_mesh_points_add(&job->points, &point);
 }
 
+static void begin(const tl_posed *a, const tl_posed *b, talus_real margin, convex_job *job) {
+  job->m = tl_mesh_pose(b), tl_posed_convex(a, &job->body);
+  job->is_box = a->shape->kind == TALUS_BOX, job->is_image = b->image;
+  job->half = tl_dvec3(job->body.size[0], job->body.size[1], job->body.size[2]);
+  job->margin = (double)margin, job->rounding = job->m.f->rounding * job->m.scale;
+  job->straddles = false;
+  job->slack = a->shape->kind == TALUS_ELLIPSOID || a->shape->kind == TALUS_SUPERELLIPSOID
+                   ? SEARCHED
+                   : SLANT;
+  tl_mesh_points_clear(&job->points,
+                       2 * fmin(job->body.reach, (double)b->shape->radius * job->m.scale));
+  find_box(job);
+}
+
+bool tl_mesh_way_out(const tl_posed *a, const tl_posed *b, tl_point *out) {
+  convex_job job;
+  begin(a, b, 0, &job);
+  find_way_out(&job);
+  if (job.points.count > 0)
+    *out = job.points.list[0];
+  return job.points.count > 0;
+}
+
 int tl_mesh_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   convex_job job;
-  job.m = tl_mesh_pose(b), tl_posed_convex(a, &job.body);
-  job.is_box = a->shape->kind == TALUS_BOX, job.is_image = b->image;
-  job.half = tl_dvec3(job.body.size[0], job.body.size[1], job.body.size[2]);
-  job.margin = (double)margin, job.rounding = job.m.f->rounding * job.m.scale;
-  job.straddles = false;
-  job.slack = a->shape->kind == TALUS_ELLIPSOID || a->shape->kind == TALUS_SUPERELLIPSOID ? SEARCHED
-                                                                                          : SLANT;
-  tl_mesh_points_clear(&job.points,
-                       2 * fmin(job.body.reach, (double)b->shape->radius * job.m.scale));
-  find_box(&job);
+  begin(a, b, margin, &job);
   tl_tree_walk walk = tl_tree_begin(&job.m.f->tree, job.m.flat);
   uint32_t first, count;
   while (tl_tree_next(&walk, &job.box, &first, &count))

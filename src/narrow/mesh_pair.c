@@ -207,13 +207,18 @@ static side side_of(const tl_mesh_posed *m, uint32_t edge) {
   return s;
 }
 
-/* True if a point is behind the surface, at most `depth` deep. */
+/* Whether a place is behind the surface, no deeper than `depth`; or in front of it by no more than
+ * what edges may lean by: where sides are parallel it is on them, and rounding would decide. */
 static bool is_behind(const tl_mesh_posed *m, talus_dvec3 place, double depth) {
   tl_near near[TL_NEAR_MOST];
   if (m->f->two_sided)
     return true;
   const double reach = depth * (1 + 1e-6) / m->scale + 1e-12 * m->f->extent;
-  return tl_mesh_near(m, tl_mesh_to_local(m, place), reach, near) > 0 && near[0].inside;
+  const int count = tl_mesh_near(m, tl_mesh_to_local(m, place), reach, near);
+  for (int i = 0; i < count; ++i)
+    if (near[i].inside || near[i].distance * m->scale <= SLANT_OF_EDGE * depth)
+      return true;
+  return false;
 }
 
 /* The same as for vertices. */

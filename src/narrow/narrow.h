@@ -72,6 +72,15 @@ bool tl_narrow_touches(const tl_posed *a, const tl_posed *b);
  * behind it, within the cylinder about it. */
 bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place);
 
+/* The position of a point between the heights of a one-sided revolved wall. */
+typedef enum tl_revolved_side {
+  TL_WALL_ASIDE,  /* above or below it, or in front of it from outside, or the wall has two sides */
+  TL_WALL_WITHIN, /* where bodies may be */
+  TL_WALL_BEHIND, /* in its matter, up to its largest radius */
+  TL_WALL_BEYOND  /* behind it, farther out */
+} tl_revolved_side;
+tl_revolved_side tl_revolved_side_of(const tl_posed *wall, talus_dvec3 place);
+
 /* Most points that two kinds can have (a clump: each of its spheres); 0 if not supported. */
 int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b);
 

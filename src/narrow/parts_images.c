@@ -152,6 +152,43 @@ static bool stays(const tl_posed *first, const tl_posed *second, const shifts *s
   return !is_seam(first, s, shift, -1, tl_dalong(point->point, -half - round, n), n);
 }
 
+/* The second body where it has that shift. */
+static tl_posed image_of(const tl_ordered *o, talus_dvec3 shift) {
+  tl_posed second = o->second;
+  second.position = tl_dadd(second.position, shift), second.image = true;
+  return second;
+}
+
+static bool may_be_pierced(const tl_ordered *o) {
+  return o->second.shape->kind == TALUS_MESH && o->second.shape->facets->two_sided &&
+         !o->first.shape->facets && o->first.shape->kind != TALUS_SPHERE;
+}
+
+/* A convex body that a sheet goes through is not left without a way out: the shortest one through
+ * any image. */
+static void add_way_out(const tl_ordered *o, const shifts *s, bool first_is_long,
+                        tl_mesh_points *all) {
+  const double rounding = o->second.shape->facets->rounding * (double)o->second.scale;
+  tl_point best = {.gap = -TL_REAL_MAX};
+  for (int i = 0; i < all->count; ++i)
+    if ((double)all->list[i].gap + rounding < 0)
+      return;
+  for (int i = 0; i < s->count[0]; ++i)
+    for (int j = 0; j < s->count[1]; ++j)
+      for (int k = 0; k < s->count[2]; ++k) {
+        const talus_dvec3 shift = tl_dvec3(s->by[0][i], s->by[1][j], s->by[2][k]);
+        const tl_posed second = image_of(o, shift);
+        tl_point point;
+        if (!tl_mesh_way_out(&o->first, &second, &point) || !(point.gap > best.gap))
+          continue;
+        best = point;
+        if (first_is_long)
+          best.point = tl_dsub(best.point, shift);
+      }
+  if (best.gap > -TL_REAL_MAX)
+    tl_mesh_points_add(all, &best);
+}
+
 int tl_parts_images(const tl_model *model, const tl_ordered *o, tl_point *out) {
   tl_mesh_points all;
   tl_point points[TL_NARROW_MAX_POINTS];
@@ -165,8 +202,7 @@ int tl_parts_images(const tl_model *model, const tl_ordered *o, tl_point *out) {
     for (int j = 0; j < s.count[1]; ++j)
       for (int k = 0; k < s.count[2]; ++k) {
         const talus_dvec3 shift = tl_dvec3(s.by[0][i], s.by[1][j], s.by[2][k]);
-        tl_posed second = o->second;
-        second.position = tl_dadd(second.position, shift), second.image = true;
+        const tl_posed second = image_of(o, shift);
         const int count = tl_narrow_table[o->first.shape->kind][second.shape->kind](
             &o->first, &second, o->margin, points);
         for (int p = 0; p < count; ++p)
@@ -176,5 +212,7 @@ int tl_parts_images(const tl_model *model, const tl_ordered *o, tl_point *out) {
             tl_mesh_points_add(&all, &points[p]);
           }
       }
+  if (may_be_pierced(o))
+    add_way_out(o, &s, first_is_long, &all);
   return tl_mesh_points_take(&all, out);
 }

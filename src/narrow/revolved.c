@@ -4,7 +4,7 @@
 #include "kernels/collide_sphere.h"
 #include "kernels/patch.h"
 
-bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place) {
+tl_revolved_side tl_revolved_side_of(const tl_posed *wall, talus_dvec3 place) {
   const tl_revolved w = tl_shape_revolved(wall->shape, (double)wall->scale);
   const tl_frame frame = tl_frame_from_quat(wall->rotation);
   const talus_dvec3 x = tl_frame_to_local(&frame, place);
@@ -15,10 +15,16 @@ bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place) {
     most = fmax(most, p.r), low = fmin(low, p.z), high = fmax(high, p.z);
   }
   const tl_meridian c = tl_meridian_of(sqrt(x.x * x.x + x.y * x.y), x.z);
-  if (w.side == 0 || c.r > most || c.z < low || c.z > high)
-    return false;
+  if (w.side == 0 || c.z < low || c.z > high)
+    return TL_WALL_ASIDE;
   tl_wall_nearest(&w, c, &near2, &is_behind);
-  return is_behind;
+  if (c.r > most)
+    return is_behind ? TL_WALL_BEYOND : TL_WALL_ASIDE;
+  return is_behind ? TL_WALL_BEHIND : TL_WALL_WITHIN;
+}
+
+bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place) {
+  return tl_revolved_side_of(wall, place) == TL_WALL_BEHIND;
 }
 
 #define FAN 10 /* most planes on either side: all around */

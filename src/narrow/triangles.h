@@ -53,6 +53,10 @@ typedef struct tl_triangle_loops {
    * distances. */
   unsigned (*shadow_pairs)(const tl_triangle_corners *a, const tl_triangle_corners *b,
                            const tl_triangle_pair *pairs, int n, double reach);
+  /* The shadows of all pairs of two leaves, at most TL_TREE_LEAF triangles each, in units of their
+   * common size: bit 4 i + j: triangles i and j may be at most `reach` apart. */
+  unsigned (*shadow_leaves)(const tl_triangle_corners *a, uint32_t count_a,
+                            const tl_triangle_corners *b, uint32_t count_b, double reach);
   unsigned (*screen_pairs)(const tl_triangle_corners *a, const tl_triangle_corners *b,
                            const tl_triangle_pair *pairs, int n, double reach);
   void (*compare)(const tl_triangle_wide *a, const tl_triangle_wide *b, tl_triangle_wide_near *out);
@@ -79,5 +83,10 @@ float tl_triangle_block_most(double reach);
 size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners *b,
                          const tl_triangle_pair *pairs, size_t n, double reach,
                          tl_triangle_near *found, uint32_t *which, uint64_t *decided);
+
+/* The same where shadows have been looked at already. */
+size_t tl_triangles_find_shadowed(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                                  const tl_triangle_pair *pairs, size_t n, double reach,
+                                  tl_triangle_near *found, uint32_t *which);
 
 #endif

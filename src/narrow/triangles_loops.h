@@ -213,6 +213,57 @@ static unsigned shadow_pairs(const tl_triangle_corners *a, const tl_triangle_cor
   return shadow(&to_a, &to_b, most) & ((1u << n) - 1);
 }
 
+typedef float four_floats __attribute__((vector_size(16)));
+
+/* Corners of up to four triangles relative to a place (three times over); those that are missing
+ * are the first. The largest of their coordinates. */
+static inline double subtract_place(const tl_triangle_corners *t, uint32_t n, const double o[9],
+                                    double out[TL_TREE_LEAF][9]) {
+  double most = DBL_MIN;
+  for (uint32_t i = 0; i < TL_TREE_LEAF; ++i) {
+    const double *p = &t[i < n ? i : 0].p[0].x;
+    for (int k = 0; k < 9; ++k) {
+      out[i][k] = p[k] - o[k];
+      const double size = out[i][k] < 0 ? -out[i][k] : out[i][k];
+      most = most > size ? most : size;
+    }
+  }
+  return most;
+}
+
+static unsigned shadow_leaves(const tl_triangle_corners *a, uint32_t count_a,
+                              const tl_triangle_corners *b, uint32_t count_b, double reach) {
+  double from_a[TL_TREE_LEAF][9], from_b[TL_TREE_LEAF][9], o[9];
+  tl_triangle_block to_a, to_b;
+  float most[TL_TRIANGLE_BLOCK];
+  for (int k = 0; k < 3; ++k) {
+    o[3 * k] = a[0].p[0].x;
+    o[3 * k + 1] = a[0].p[0].y;
+    o[3 * k + 2] = a[0].p[0].z;
+  }
+  const double size_a = subtract_place(a, count_a, o, from_a);
+  const double size_b = subtract_place(b, count_b, o, from_b);
+  const double per = 1 / (size_a > size_b ? size_a : size_b);
+  const double limit = reach * per + (double)TL_TRIANGLE_LANE_ERROR;
+  const double square = limit * limit * (1 + 1e-6);
+  for (int k = 0; k < 9; ++k) {
+    four_floats all_b;
+    for (int j = 0; j < TL_TREE_LEAF; ++j)
+      all_b[j] = (float)(from_b[j][k] * per);
+    for (int i = 0; i < TL_TREE_LEAF; ++i) {
+      const four_floats one_a = (four_floats){0} + (float)(from_a[i][k] * per);
+      memcpy(&to_a.corner[k / 3][k % 3][4 * i], &one_a, sizeof one_a);
+      memcpy(&to_b.corner[k / 3][k % 3][4 * i], &all_b, sizeof all_b);
+    }
+  }
+  for (int i = 0; i < TL_TRIANGLE_BLOCK; ++i)
+    most[i] = (float)(square < 1e30 ? square : 1e30);
+  unsigned kept = 0;
+  for (uint32_t i = 0; i < count_a; ++i)
+    kept |= ((1u << count_b) - 1) << (TL_TREE_LEAF * i);
+  return shadow(&to_a, &to_b, most) & kept;
+}
+
 static inline double_face load_double_face(const tl_triangle_wide *wide, int lane) {
   double_vec p[3];
   for (int k = 0; k < 3; ++k) {

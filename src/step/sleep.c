@@ -16,7 +16,7 @@ static bool is_drowsy(const tl_crowd *crowd, size_t slot) {
              model->sleep.time / crowd->dt - 1e-6;
 }
 
-/* The bodies that joints and the forces of zones hold together. */
+/* Lists pairs of bodies that joints and forces of zones hold together. */
 static talus_status find_links(const tl_crowd *crowd, tl_pairs *links) {
   *links = (tl_pairs){0};
   if (crowd->joints)

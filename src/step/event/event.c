@@ -12,15 +12,18 @@
 #include <math.h>
 
 #define LOOK_EVERY 1024 /* events */
-#define SOON       2    /* buckets ahead that are prefetched; a bucket has about one event */
-#define LATER      6
+#define NEXT       3    /* buckets */
+#define SOON       10
+#define LATER      24
+#define FEW        6000 /* flyers: memory of fewer is in the cache anyway */
 
 /* Impacts of one flyer within a billionth of a step after which the step fails: they would not
  * end. */
 #define PILE 1000
 
 /* Prefetches the data of coming events: for one bucket plans and flyers; for a nearer bucket, whose
- * plans have arrived, the cells around them. since: the bucket of the last call. */
+ * plans have arrived, the cells around them; for the nearest the flyers in these cells. since: the
+ * bucket of the last call. */
 static void prefetch(const tl_events *events, uint32_t since) {
   const tl_event_queue *queue = &events->queue;
   for (uint32_t b = since + 1 + LATER; b <= queue->current + LATER && b < queue->buckets; ++b) {
@@ -31,8 +34,11 @@ static void prefetch(const tl_events *events, uint32_t since) {
     __builtin_prefetch(&events->flyers[i]);
   }
   for (uint32_t b = since + 1 + SOON; b <= queue->current + SOON && b < queue->buckets; ++b)
-    if (queue->head[b] != TL_NONE)
-      tl_events_prefetch(events, queue->head[b]);
+    for (uint32_t i = queue->head[b]; i != TL_NONE; i = events->plans[i].node.next)
+      tl_events_prefetch_cells(events, i);
+  for (uint32_t b = since + 1 + NEXT; b <= queue->current + NEXT && b < queue->buckets; ++b)
+    for (uint32_t i = queue->head[b]; i != TL_NONE; i = events->plans[i].node.next)
+      tl_events_prefetch_flyers(events, i);
 }
 
 static talus_status run(tl_events *events) {
@@ -43,7 +49,8 @@ static talus_status run(tl_events *events) {
   double moment = 0;
   for (uint32_t i; (i = tl_event_queue_first(queue)) != TL_NONE; ++count) {
     if (queue->current != seen) {
-      prefetch(events, seen);
+      if (events->count > FEW)
+        prefetch(events, seen);
       seen = queue->current;
     }
     const tl_plan *plan = &events->plans[i];

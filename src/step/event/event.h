@@ -158,8 +158,10 @@ size_t tl_events_count_outside(const tl_events *events);
 void tl_events_move(const tl_events *events, uint32_t i, double tau);
 talus_status tl_events_plan_all(tl_events *events);
 void tl_events_plan(const tl_events *events, uint32_t i, double tau);
-/* Prefetches the data that i's next event needs. */
-void tl_events_prefetch(const tl_events *events, uint32_t i);
+/* Prefetch the data that i's next event needs: first cells, then, when these have arrived, the
+ * flyers in them. */
+void tl_events_prefetch_cells(const tl_events *events, uint32_t i);
+void tl_events_prefetch_flyers(const tl_events *events, uint32_t i);
 /* Moves the flyer into the next cell and makes a plan with the neighbours there. */
 void tl_events_cross(const tl_events *events, uint32_t i, double tau);
 
@@ -177,10 +179,6 @@ uint32_t tl_event_queue_first(tl_event_queue *queue);
 
 static inline size_t tl_event_cell(const tl_event_cells *cells, const uint16_t at[3]) {
   return ((size_t)at[2] * (size_t)cells->n[1] + at[1]) * (size_t)cells->n[0] + at[0];
-}
-
-static inline bool tl_event_cell_is_used(const tl_event_cells *cells, size_t cell) {
-  return (cells->used[cell / 64] >> cell % 64 & 1) != 0;
 }
 
 /* d to the nearest periodic image. */
