@@ -1,4 +1,4 @@
-/* talus audit: whether bodies of a run passed through each other. */
+/* talus audit: checks whether bodies of a run passed through each other. */
 #include <talus/audit.h>
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void on_signal(int signal) {
 static void on_progress(void *context, const talus_progress *now) { progress_show(context, now); }
 
 static void on_log(void *context, int level, const char *line) {
-  (void)context, (void)level, (void)line; /* the run has told it */
+  (void)context, (void)level, (void)line; /* the run has reported it already */
 }
 
 static void show_pair(const char *what, const talus_audit_pair *pair) {
