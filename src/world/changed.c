@@ -42,6 +42,10 @@ void tl_changed(talus_world *world, unsigned what, uint32_t slot) {
     return;
   TL_ASSERT(!((world->where.stale | world->where.away) & TL_THE_AFTERMATH));
   world->penalty.is_pushed = false;
+  /* A new body meets the steps that go on; all else is nothing that these knew of. */
+  if (!(what & TL_CHANGED_PLACE) || !(what & TL_CHANGED_PAIRS) ||
+      tl_body_is_static(&world->model, slot))
+    tl_local_forget_ahead(&world->local);
   if (world->penalty.is_borrowed)
     world->penalty.auto_stiffness = 0, world->penalty.is_borrowed = false;
   world->unfinished.was_pushed = false; /* where a step waits to be finished */

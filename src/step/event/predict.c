@@ -1,4 +1,4 @@
-/* Plans: what a flyer touches first, and when it leaves its cell. */
+/* Plans: the first thing that a flyer touches, and when it leaves its cell. */
 #include "base/cancel.h"
 #include "kernels/elastic.h"
 #include "step/event/event.h"
@@ -26,13 +26,14 @@ static void take(tl_plan *plan, double when, uint32_t partner) {
   plan->partner = partner;
 }
 
-/* Once it is known who: what the count of impacts is. */
+/* Stores the partner's number of impacts, once the partner is known. */
 static void take_hits(const tl_events *events, tl_plan *plan) {
   if (plan->partner < TL_EVENT_WALL)
     plan->partner_hits = events->plans[plan->partner].hits;
 }
 
-/* Flyer i is at tau; k is where it is, and `shift` leads to its image. */
+/* Considers a meeting of flyer i, at its position of tau, with k; `shift` leads to the image of
+ * k. */
 static inline void consider(const tl_events *events, uint32_t i, uint32_t k, talus_dvec3 shift,
                             double tau) {
   const tl_flyer *a = &events->flyers[i], *b = &events->flyers[k];
@@ -74,9 +75,9 @@ static inline void consider_list(const tl_events *events, uint32_t i, double tau
       consider(events, i, k, shift, tau);
 }
 
-/* The 27 cells around one, as bits of a set: number 9 z + 3 y + x with x, y, z = 0, 1, 2; 13 is the
- * one itself. All; the second half, of which everybody looks at the start, because the others look
- * for themselves; and those that come into reach through each side of a cell. */
+/* Sets of the 27 cells around one, as bits: number 9 z + 3 y + x with x, y, z = 0, 1, 2; 13 is the
+ * cell itself. All; the second half, which is enough at the begin because every flyer searches; and
+ * those that come into reach when a flyer crosses a side of its cell. */
 #define ALL_CELLS   0x7ffffffu
 #define FIRST_CELLS 0x7ffe000u
 #define OWN_CELL    13
@@ -199,7 +200,7 @@ static void consider_cells(const tl_events *events, uint32_t i, double tau, uint
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* When the flyer, which is at tau, leaves its cell, and through which side. */
+/* When the flyer, at its position of tau, leaves its cell, and through which side. */
 static void plan_crossing(const tl_events *events, uint32_t i, double tau) {
   const tl_event_cells *cells = &events->cells;
   const tl_flyer *f = &events->flyers[i];
@@ -314,7 +315,7 @@ static void plan_range(void *context, size_t begin, size_t end) {
 
 talus_status tl_events_plan_all(tl_events *events) {
   tl_for(&events->crowd->model->par, events->count, 256, plan_range, events);
-  TL_GO_ON(events->crowd->cancel); /* else some have no plan */
+  TL_GO_ON(events->crowd->cancel); /* otherwise some flyers have no plan */
   TL_TRY(tl_event_queue_make(&events->queue, events->crowd->arena, events->plans, events->count,
                              events->span));
   for (uint32_t i = 0; i < events->count; ++i)
