@@ -1,4 +1,4 @@
-/* talus audit: whether bodies of a run passed through each other. */
+/* talus audit: checks whether bodies of a run passed through each other. */
 #include <talus/audit.h>
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void on_signal(int signal) {
 static void on_progress(void *context, const talus_progress *now) { progress_show(context, now); }
 
 static void on_log(void *context, int level, const char *line) {
-  (void)context, (void)level, (void)line; /* the run has told it */
+  (void)context, (void)level, (void)line; /* the run has reported it already */
 }
 
 static void show_pair(const char *what, const talus_audit_pair *pair) {
@@ -127,7 +127,7 @@ int cli_audit(int argc, char **argv) {
   const cli_option options[] = {
       {"tolerance", 0, CLI_NUMBER, "D", "m of overlap allowed (default: slop + 1e-6 radii)",
        &tolerance},
-      {"frames", 0, CLI_FLAG, NULL, "look at output times alone, not at what is between them",
+      {"frames", 0, CLI_FLAG, NULL, "only the states at output times, not the steps between",
        &def.frames},
       {"threads", 0, CLI_COUNT, "N", "0: all cores (default)", &def.threads},
       {"quiet", 'q', CLI_FLAG, NULL, "no progress", &quiet},

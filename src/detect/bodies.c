@@ -7,9 +7,9 @@
 #include "kernels/collide.h"
 #include "shape/shape.h"
 
-#define GRAIN ((size_t)4096) /* rows worth waking a thread for */
+#define GRAIN ((size_t)4096) /* rows for which a thread is woken */
 
-/* How many roundings of the largest number that goes in the narrow phase may be off by. */
+/* Bound of the narrow phase's rounding errors, in roundings of the largest number involved. */
 #define ROUNDINGS 8
 
 /* ---- one row ------------------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static uint32_t shape_of(const talus_detect_bodies *bodies, size_t row) {
   return bodies->shapes ? bodies->shape[row] : 0;
 }
 
-/* Centre of mass and principal frame, which are what stages call a pose. */
+/* Centre of mass and principal frame: the pose as stages use it. */
 static talus_dvec3 pose_of(const tl_shape *shape, const talus_detect_bodies *bodies, size_t row,
                            talus_quat *rotation) {
   *rotation = tl_quat_identity();
@@ -116,7 +116,7 @@ static talus_status check_arrays(const talus_detector *detector,
   return bad == SIZE_MAX ? TALUS_OK : refuse_row(bodies, bad);
 }
 
-/* For contacts a clump needs no mass of its own: any will do, and the integral is saved. */
+/* Contacts do not need the mass of a clump: with any given mass the integral is saved. */
 talus_shape_def tl_detect_massless(const talus_shape_def *def) {
   talus_shape_def made = *def;
   if (def->kind == TALUS_CLUMP && !(def->volume > 0)) {
@@ -231,7 +231,7 @@ talus_status tl_detect_load(talus_detector *detector, const talus_detect_bodies 
     TL_TAKE(arena, n, &work.to.scale);
     TL_TAKE(arena, n, &work.state.position);
   }
-  if (poses && bodies->shapes) { /* spheres need neither, and there may be many of them */
+  if (poses && bodies->shapes) { /* spheres need neither, and there may be very many */
     TL_TAKE(arena, n, &work.state.rotation);
     TL_TAKE(arena, n, &work.to.uid);
   }
@@ -304,8 +304,8 @@ typedef struct period_work {
   const talus_box *boxes;
 } period_work;
 
-/* The axis along which the row is too long, or -1. What is fixed and reaches all the way through
- * looks the same from everywhere. */
+/* The axis along which the row is too long, or -1. A fixed body that spans the whole period is
+ * allowed. */
 static int long_axis(const period_work *work, size_t row) {
   const talus_domain_def *domain = &work->detector->model.domain;
   const talus_dvec3 period = tl_dsub(domain->box.hi, domain->box.lo);

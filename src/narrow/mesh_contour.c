@@ -1,6 +1,7 @@
 #include "narrow/mesh_contour.h"
 
-/* Of the area that the segments could have at most: less is none, its direction is rounding. */
+/* Part of the largest area that the segments could enclose: a smaller area has no reliable
+ * direction. */
 #define NO_AREA 1e-6
 /* Of the smaller radius: a line so short is rounding, and so is its direction; and a point that
  * leads there need not be deeper. */
@@ -10,8 +11,8 @@
 #define OPPOSED (-0.3)
 /* Cosine to the direction out: points that lead there. */
 #define LEADS_OUT 0.7
-/* The same of those that stay beside the contour's own: together they are no faster than one by
- * more than a tenth. */
+/* Cosine above which points stay beside the contour's own: together they do not push faster than
+ * one of them by more than a tenth. */
 #define STAYS 0.9
 
 /* Places where sides of t go through a face. */
@@ -35,8 +36,8 @@ static int pierce(const tl_triangle_corners *t, const tl_triangle_corners *face,
   return count;
 }
 
-/* The segment in which two triangles go through each other: from, to, so that the surface of a that
- * is within b lies to the left of it, seen from outside of a. */
+/* The segment in which two triangles cross, directed so that the surface of a that is inside b lies
+ * to its left, seen from outside of a. */
 static bool find_segment(const tl_mesh_pair *pair, uint32_t a, uint32_t b, talus_dvec3 ends[2]) {
   const tl_triangle_corners first = tl_mesh_pair_first(pair, a);
   const tl_triangle_corners second = tl_mesh_pair_second(pair, b);

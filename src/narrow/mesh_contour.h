@@ -1,4 +1,4 @@
-/* Meshes that are deep within each other (private to src/narrow).
+/* Meshes that overlap deeply (private to src/narrow).
  *
  * Where two surfaces go through each other they have a contour in common, made of one segment for
  * each pair of triangles. Its vector area is the integral of the normal of a over what of its
@@ -19,10 +19,10 @@
 /* In the frame of b. */
 typedef struct tl_mesh_contour {
   size_t segments;
-  talus_dvec3 origin; /* the first place: sums are relative to it */
+  talus_dvec3 origin; /* first point: sums are relative to it */
   talus_dvec3 area;   /* vector area times 2 */
-  double length;      /* of all segments */
-  talus_dvec3 centre; /* sum of middles by length; in the end the centre itself */
+  double length;      /* total length of segments */
+  talus_dvec3 centre; /* sum of middles times lengths; finally the centre */
   talus_dvec3 out;    /* unit, from a to b */
   bool is_good;       /* there is such a direction */
   bool is_missed;     /* none of the points of features leads there */

@@ -1,15 +1,15 @@
-/* Two meshes by their trees, without scratch: the entry of the table, and what the search over
- * lists (narrow/parts_mesh.c) must find, too. */
+/* Two meshes by their trees, without scratch: the entry of the table, and the reference for the
+ * search over lists (narrow/parts_mesh.c). */
 #include "narrow/mesh_contour.h"
 
 typedef struct walk_job {
   tl_mesh_pair pair;
   bool is_a;
   bool is_deep;
-  bool looks_deep;       /* the second time */
-  uint32_t block;        /* of the triangles that are looked at */
+  bool looks_deep;       /* second search */
+  uint32_t block;        /* of the triangles being visited */
   tl_mesh_points here;   /* of the block */
-  tl_mesh_points points; /* of all blocks before */
+  tl_mesh_points points; /* of all blocks before it */
 } walk_job;
 
 static void end_block(walk_job *job) {
@@ -19,7 +19,7 @@ static void end_block(walk_job *job) {
   job->here.count = 0;
 }
 
-/* Each near triangle of the other: as a list would have it. */
+/* Collects each near triangle of the other mesh, as in a list. */
 static void meet_near(walk_job *job, uint32_t t) {
   const tl_mesh_pair *pair = &job->pair;
   const tl_triangle_corners own = tl_mesh_pair_first(pair, t);
@@ -50,7 +50,7 @@ static void meet_triangle(walk_job *job, uint32_t t) {
     job->is_deep = tl_mesh_pair_meet(&job->pair, &run, &job->here) || job->is_deep;
 }
 
-/* Whether the other body has a triangle near child k of a node. */
+/* True if the other body has a triangle near child k of a node. */
 static bool is_near(const walk_job *job, const tl_tree_node *n, uint32_t k) {
   const tl_mesh_pair *pair = &job->pair;
   const tl_mesh_posed *other = job->is_a ? &pair->b : &pair->a;

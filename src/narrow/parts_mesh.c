@@ -1,5 +1,5 @@
-/* Two meshes, or a mesh and a revolved wall, by their near triangles (narrow/front.h): runs of one
- * triangle each, blocks of runs dealt out, what the blocks found put together. */
+/* Two meshes, or a mesh and a revolved wall, by their near triangles (narrow/front.h): a run
+ * belongs to one triangle, threads take blocks of runs, and the results of blocks are combined. */
 #include "narrow/front.h"
 #include "narrow/mesh_contour.h"
 #include "narrow/multires_pair.h"
@@ -19,7 +19,7 @@ typedef struct piece {
   tl_point *points;              /* TL_MESH_MOST */
 } piece;
 
-/* What is known of a pair after its near triangles. */
+/* State of a pair after its near triangles are known. */
 typedef struct pair_state {
   tl_mesh_depth depth;
   tl_mesh_contours contours;
@@ -28,19 +28,19 @@ typedef struct pair_state {
 
 typedef struct meshes {
   const tl_narrow_scope *scope;
-  bool is_first; /* pairs for which a first look is not enough are left over */
+  bool is_first; /* first search; pairs for which it is not sufficient remain */
   tl_parts_pair **pairs;
   size_t count;
   tl_ordered *ordered;
   tl_mesh_pair *meshes;
-  tl_multires *fronts; /* that go down one level with each look; NULL: there are none */
+  tl_multires *fronts; /* fronts that go down one level with each look; or NULL */
   tl_front_list near;
   piece *pieces;
   size_t piece_count;
   piece *deep;
   size_t deep_count;
   pair_state *state;
-  size_t *first; /* piece of each pair, and one more */
+  size_t *first; /* by pair: its first piece, and one more */
   size_t *first_deep;
   tl_contact *room; /* TL_MESH_MOST for each pair */
 } meshes;
@@ -99,7 +99,7 @@ static void search_deep(void *context, size_t begin, size_t end) {
       search_piece(job, &job->deep[i]);
 }
 
-/* Cuts the keys of a body into blocks of triangles; out NULL: how many. */
+/* Cuts the keys of a body into blocks of triangles; out NULL: only counts them. */
 static size_t cut_keys(const tl_mesh_key *keys, size_t begin, size_t end, piece model, piece *out) {
   size_t count = 0;
   for (size_t i = begin; i < end; ++count) {
@@ -186,8 +186,8 @@ static void judge_depth(const meshes *job, size_t i, bool is_deep) {
       tl_mesh_contours_judge(&crossings, job->is_first, is_deep, &state->points, &state->contours);
 }
 
-/* Contacts of surrogates, where the front of the pair has not reached its triangles; how deep it is
- * is then looked at later. */
+/* Adds contacts of surrogates if the front of the pair has not reached triangles; the depth is then
+ * found later. */
 static bool add_coarse(const meshes *job, size_t i) {
   const tl_pair *bodies = &job->pairs[i]->pair;
   const tl_multires_pair *front =
@@ -267,7 +267,7 @@ static talus_status find_by_fronts(meshes *job, const tl_fronts *fronts) {
   return tl_multires_find(job->fronts, fronts, bodies, &job->near);
 }
 
-/* Pairs to look at again are moved to the front of the list: *left. */
+/* Moves pairs that must be searched again to the front of the list: *left. */
 static talus_status look(const tl_narrow_scope *scope, bool first, tl_parts_pair **pairs,
                          size_t count, size_t *left) {
   meshes job = {.scope = scope,

@@ -1,12 +1,12 @@
-/* Contacts of one pair from a list of its near triangles: what narrow/parts_mesh.c does for many
- * pairs at once, without scratch. */
+/* Contacts of one pair from a list of its near triangles, without scratch: does for one pair what
+ * narrow/parts_mesh.c does for many at once. */
 #include "narrow/mesh_contour.h"
 #include "narrow/surrogate.h"
 
 typedef struct meeting {
   const tl_mesh_pair *pair;
   tl_mesh_points points;
-  tl_mesh_points here; /* of the block of triangles that is looked at */
+  tl_mesh_points here; /* of the block of triangles being visited */
   uint32_t block;
   bool is_deep;
 } meeting;

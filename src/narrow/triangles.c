@@ -49,7 +49,7 @@ static tl_triangle_near near_of(const tl_triangle_wide_near *wide, int i) {
   return r;
 }
 
-/* Pairs that wait until there are enough of them for a pass. */
+/* Pairs that wait until there are enough for a pass. */
 typedef struct queue {
   uint32_t pair[TL_TRIANGLE_BLOCK];
   int count;

@@ -19,7 +19,7 @@ typedef int32_t float_truth __attribute__((vector_size(BYTES)));
 typedef double doubles __attribute__((vector_size(BYTES)));
 typedef int64_t double_truth __attribute__((vector_size(BYTES)));
 
-/* Vectors stay in registers only where everything is in one function. */
+/* Vectors stay in registers only if all code is in one function. */
 #undef TL_FN
 #define TL_FN static inline __attribute__((always_inline))
 
@@ -76,7 +76,7 @@ static inline floats pick_floats(float_truth test, floats a, floats b) {
 static inline floats lesser(floats a, floats b) { return pick_floats(a < b, a, b); }
 static inline floats greater(floats a, floats b) { return pick_floats(a > b, a, b); }
 
-/* Whether the shadows on a line are farther apart than the root of `most`. */
+/* True if the projections on a line are farther apart than the root of `most`. */
 static inline float_truth apart_along(const float_vec a[3], const float_vec b[3], float_vec n,
                                       floats most) {
   const floats a0 = float_dot(n, a[0]), a1 = float_dot(n, a[1]), a2 = float_dot(n, a[2]);
@@ -87,7 +87,7 @@ static inline float_truth apart_along(const float_vec a[3], const float_vec b[3]
   return (gap > (floats){0}) & (gap * gap > most * float_dot(n, n));
 }
 
-/* From three times the centre of a to that of b. */
+/* Three times the vector from the centre of a to that of b. */
 static inline float_vec between_centres(const float_vec a[3], const float_vec b[3]) {
   float_vec n;
   n.x = b[0].x + b[1].x + b[2].x - a[0].x - a[1].x - a[2].x;
@@ -116,11 +116,11 @@ static unsigned screen(const tl_triangle_block *a, const tl_triangle_block *b,
     memcpy(square + lane, &found, sizeof found);
   }
   for (int i = 0; i < TL_TRIANGLE_BLOCK; ++i)
-    bits |= (unsigned)!(square[i] > most[i]) << i; /* what is not a number is left to double */
+    bits |= (unsigned)!(square[i] > most[i]) << i; /* not a number: left to double */
   return bits;
 }
 
-/* Most pairs are apart along the line of their centres, or along the normal of one. */
+/* Most pairs are separated along the line of their centres, or along the normal of one. */
 static unsigned shadow(const tl_triangle_block *a, const tl_triangle_block *b,
                        const float most[TL_TRIANGLE_BLOCK]) {
   unsigned bits = 0;
@@ -144,7 +144,7 @@ static inline doubles load_doubles(const double *from) {
   return r;
 }
 
-/* Corners relative to the first of a: [corner and axis][lane]. */
+/* Corners relative to the first corner of a: [corner and axis][lane]. */
 typedef struct differences {
   double a[9][TL_TRIANGLE_BLOCK], b[9][TL_TRIANGLE_BLOCK];
 } differences;
@@ -173,7 +173,7 @@ static inline void store_as_floats(float *to, doubles x) {
   memcpy(to, &f, sizeof f);
 }
 
-/* Pairs relative to the first corner of a, in units of their largest coordinate. */
+/* Loads pairs relative to the first corner of a, in units of their largest coordinate. */
 static inline void load_pairs(const tl_triangle_corners *a, const tl_triangle_corners *b,
                               const tl_triangle_pair *pairs, int n, double reach,
                               tl_triangle_block *to_a, tl_triangle_block *to_b,
@@ -294,7 +294,7 @@ static void compare(const tl_triangle_wide *a, const tl_triangle_wide *b,
 
 /* ---- children of nodes ----------------------------------------------------------------------- */
 
-/* Children in one vector: all eight, or half of them. */
+/* Children in one vector: all eight, or four. */
 #define SOME_BYTES (BYTES > 32 ? 32 : BYTES)
 #define SOME       (SOME_BYTES / 4)
 
@@ -325,7 +325,7 @@ typedef struct eight_boxes {
   float lo[3][TL_TREE_WIDE], hi[3][TL_TREE_WIDE];
 } eight_boxes;
 
-/* Boxes of all children as the other body sees them. */
+/* Transforms the boxes of all children into the frame of the other body. */
 static inline void see_children(const tl_tree_node *n, const tl_children_view *v,
                                 eight_boxes *out) {
   for (int lane = 0; lane < TL_TREE_WIDE; lane += SOME) {
@@ -346,7 +346,7 @@ static inline void see_children(const tl_tree_node *n, const tl_children_view *v
   }
 }
 
-/* Which children of a node meet box i. */
+/* Which children of a node overlap box i. */
 static inline unsigned meet_children(const tl_tree_node *n, const eight_boxes *boxes, int i) {
   unsigned bits = 0;
   for (int lane = 0; lane < TL_TREE_WIDE; lane += SOME) {
@@ -359,8 +359,8 @@ static inline unsigned meet_children(const tl_tree_node *n, const eight_boxes *b
   return bits;
 }
 
-/* Slabs of all children, where they are: middles and unit axes, what is along these, and how far it
- * reaches from the middle in any direction. */
+/* Slabs of all children, in place: middles, unit axes, half extents along these, and greatest
+ * extent from the middle in any direction. */
 typedef struct eight_slabs {
   float at[3][TL_TREE_WIDE], axis[3][TL_TREE_WIDE];
   float low[TL_TREE_WIDE], high[TL_TREE_WIDE], wide[TL_TREE_WIDE];
@@ -431,11 +431,11 @@ static inline some_truth apart_by(some low, some high, some aside, some from, so
   return (low - aside > until + more) | (high + aside < from - more);
 }
 
-/* What a cosine may be off by, near 1: the square of a sine is no smaller than it is. */
+/* Bound of the error of a cosine near 1: makes the square of a sine no smaller than it is. */
 #define SINE_SLACK 4e-6f
 
-/* Which children of b no slab parts from child i of a, by more than `more`: each slab as long as it
- * may be along the axis of the other. */
+/* Which children of b no slab separates from child i of a by more than `more`: each slab with its
+ * greatest possible extent along the other's axis. */
 static inline unsigned meet_slabs(const eight_slabs *a, int i, const eight_slabs *b, float more) {
   unsigned bits = 0;
   const some zero = {0};

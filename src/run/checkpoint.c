@@ -144,6 +144,7 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
   tl_text_drop(&text);
   TL_TRY(status);
   run->saved = talus_world_steps(run->world);
+  run->saved_time = talus_world_time(run->world);
   run->saved_at = tl_clock();
   run->wall_output += run->saved_at - begin;
   tl_run_log_add(&run->log, TL_LOG_INFO, "checkpoint: step %llu, t = %g s",
@@ -245,7 +246,8 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   run->fastest.interval = get_double(&reader);
   const uint64_t frames = get(&reader);
   for (uint64_t i = 0; i < frames && !reader.is_short; ++i) {
-    const tl_run_frame frame = {.step = get(&reader)};
+    const uint64_t at = get(&reader); /* none between two steps: those are of ends */
+    const tl_run_frame frame = {.step = at, .time = (double)at * run->dt};
     TL_TRY(tl_array_push(&run->frames, frame));
   }
   run->joints.count = get(&reader);      /* until cut_back opens it */
@@ -306,6 +308,13 @@ static talus_status resume(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
                            hashes *stored) {
   TL_TRY(unpack(run, blob, keep, old, stored));
   run->saved = talus_world_steps(run->world);
+  run->saved_time = talus_world_time(run->world);
+  if (run->world->model.dt != run->dt)
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "%s: its steps end on a grid of %g s, and with this output.every on one of %g s; "
+        "with step: adaptive go on with an interval that gives the same grid",
+        tl_run_folder(run), run->world->model.dt, run->dt);
   if (run->saved > run->end)
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: the run is at t = %g s already, past the end at %g s; give a later end "
@@ -316,6 +325,7 @@ static talus_status resume(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   bool same = before == run->probes.count;
   for (size_t i = 0; i < run->probes.count; ++i)
     same = same && old[i] == i;
+  TL_TRY(tl_run_choose_backend(run));
   TL_TRY(cut_back(run, keep));
   tl_run_files_compare(run, stored->data);
   if (!same) {

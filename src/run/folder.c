@@ -119,13 +119,15 @@ talus_status tl_run_folder_write_scene(tl_run *run) {
 
 /* ---- what changed ---------------------------------------------------------------------------- */
 
+#define SCENE_MOST ((size_t)64 << 20) /* bytes: none is larger (scene/document.h) */
+
 static talus_status read_file(const char *path, tl_text *text) {
   char why[4400];
   FILE *file = tl_input_file(path, why, sizeof why);
   if (!file)
     return tl_fail(TALUS_ERROR_IO, "%s", why);
   char block[1 << 14];
-  for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;)
+  for (size_t n; text->count <= SCENE_MOST && (n = fread(block, 1, sizeof block, file)) > 0;)
     tl_text_add_bytes(text, block, n);
   fclose(file);
   return text->status;

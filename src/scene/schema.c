@@ -66,9 +66,9 @@ const tl_map tl_schema_scene = {
         {KEY(OWNER, contact, MAP), .map = &tl_schema_contact, .fallback = "{}",
          .example = "{margin: 0.01}", .help = "how near bodies must be to make a contact"},
         {KEY(OWNER, allow_overlap, FLAG), .fallback = "false", .example = "true",
-         .help = "with `step: adaptive` and `local`: bodies may overlap at the start; they are "
-                 "parted on the way. "
-                 "Otherwise the first pair is named and nothing runs"},
+         .help =
+             "with `step: adaptive` and `local`: bodies may overlap at the start and are pushed "
+             "apart during the run. Otherwise an overlap is an error that names the first pair"},
         {KEY(OWNER, sleep, MAP), .map = &tl_schema_sleep, .flags = TL_KEY_OPTIONAL,
          .example = "{speed: 1e-3, time: 0.5}",
          .help = "when bodies at rest are no longer computed"},

@@ -96,7 +96,7 @@ talus_status talus_world_add_table(talus_world *world, const talus_body_table *t
   if (idle > 0)
     tl_log_write(
         &world->model.log, TL_LOG_WARN,
-        "a table gives a velocity or spin to %zu bod%s that never move%s: they do not count", idle,
-        idle == 1 ? "y" : "ies", idle == 1 ? "s" : "");
+        "a table gives a velocity or spin to %zu bod%s that never move%s; the velocit%s ignored",
+        idle, idle == 1 ? "y" : "ies", idle == 1 ? "s" : "", idle == 1 ? "y is" : "ies are");
   return status;
 }

@@ -118,3 +118,21 @@ def test_radius_and_diameter_stand_for_r(tmp_path, column, factor):
     (tmp_path / "b.csv").write_text(f"x,y,z,{column}\n0,0,0,{0.05 * factor}\n0.07,0,0,{0.03 * factor}\n")
     one, other = (talus("contacts", tmp_path / name).stdout for name in ("a.csv", "b.csv"))
     assert one == other and one.count("\n") == 2
+
+
+def test_a_table_without_rows_is_an_error(tmp_path):
+    done = talus("check", packing(tmp_path, "x,y,z,r\n# nothing\n"))
+    assert done.returncode == 2 and "packing.csv: the table has no rows" in done.stderr
+
+
+@pytest.mark.parametrize("separator", [",", " "])
+def test_files_that_a_table_names_are_watched(tmp_path, separator):
+    for name, size in (("a.csv", 0.1), ("b.csv", 0.2)):
+        (tmp_path / name).write_text("".join(f"{x},{y},{z}\n" for x, y, z in [(0, 0, 0), (size, 0, 0), (0, size, 0), (0, 0, size)]))
+    table = "shape,file,x,y,z\nhull,a.csv,0,0,1\nhull,b.csv,1,0,1\n"
+    scene = packing(tmp_path, table.replace(",", separator))
+    run(scene, tmp_path / "out", "--until", 0.01)
+    assert "has changed since" not in run(scene, tmp_path / "out", "--until", 0.012, "--resume").stderr
+    (tmp_path / "b.csv").write_text("0,0,0\n0.3,0,0\n0,0.3,0\n0,0,0.3\n")
+    done = run(scene, tmp_path / "out", "--resume")
+    assert "packing.csv, or a file that it names, has changed since" in done.stderr

@@ -1,8 +1,8 @@
 #define _DEFAULT_SOURCE 1 /* MAP_ANONYMOUS */
 
-/* The check device: threads of tasks run on the host, one after the other, in an order that no
- * result may depend on. Its blocks cannot be touched while host code runs, so that a stage which
- * reads the device's memory, or leaves out a copy, fails at once and on every machine. */
+/* The check device: runs the threads of a task on the host, one after the other, in an order that
+ * no result may depend on. Host code cannot access its blocks, so that a stage which reads the
+ * device's memory, or omits a copy, fails at once and on every machine. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,13 +13,12 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* Blocks lie in one region, so that one call protects them all: between them are no pages of
- * others. */
+/* All blocks are in one region, so that one call protects them: no other memory is between them. */
 typedef struct check_device {
   tl_device base;
   unsigned char *region;
-  size_t room, used;                /* bytes: of the region; up to the end of its last block */
-  TL_ARRAY(tl_device_block) blocks; /* in the order of their places: whole pages */
+  size_t room, used;                /* bytes: size of the region; end of its last block */
+  TL_ARRAY(tl_device_block) blocks; /* sorted by address; whole pages */
   double marks[TL_DEVICE_MARKS];    /* ms */
 } check_device;
 
@@ -30,10 +29,10 @@ static size_t whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-/* For the time of a task or a copy. */
+/* Makes the region accessible during a task or a copy. */
 static void protect(check_device *device, int how) {
   if (device->used > 0 && mprotect(device->region, device->used, how) != 0)
-    abort(); /* whole pages of our own */
+    abort(); /* cannot fail for whole pages of our own */
 }
 
 static void begin(tl_device *device) { protect(own(device), PROT_READ | PROT_WRITE); }
@@ -56,7 +55,7 @@ static void find_used(check_device *device) {
   device->used = last ? (size_t)((unsigned char *)last->data - device->region) + last->bytes : 0;
 }
 
-/* New pages in its place, which nobody may touch. */
+/* Replaces the block by new, inaccessible pages. */
 static void forget(check_device *device, const tl_device_block *block) {
   size_t at = 0;
   while (device->blocks.data[at].data != block->data)
@@ -69,7 +68,7 @@ static void forget(check_device *device, const tl_device_block *block) {
   find_used(device);
 }
 
-/* The first gap that is wide enough; *at: the number of the block. */
+/* The first gap that is large enough; *at: index of the new block. */
 static unsigned char *find_gap(const check_device *device, size_t bytes, size_t *at) {
   unsigned char *place = device->region;
   for (*at = 0; *at < device->blocks.count; ++*at) {
@@ -106,7 +105,7 @@ static talus_status resize(tl_device *device, tl_device_block *block, size_t byt
     return TALUS_OK;
   void *data;
   TL_TRY(take(self, whole_pages(bytes), &data));
-  memset(data, 0xFF, bytes); /* NaN: what is there is not to be used */
+  memset(data, 0xFF, bytes); /* NaN: content must not be used */
   (void)mprotect(data, whole_pages(bytes), PROT_NONE);
   *block = (tl_device_block){data, bytes};
   device->count.allocations++;
@@ -225,7 +224,7 @@ static size_t greatest_divisor(size_t a, size_t b) {
   return a;
 }
 
-/* A stride without a common divisor with n visits every thread once, far from its neighbours. */
+/* A stride coprime to n visits every thread once, far from its neighbours. */
 static void run(const tl_device_launch *launch) {
   const size_t n = launch->n;
   size_t stride = n / 2 + n / 9 + 1;

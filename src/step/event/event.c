@@ -1,4 +1,5 @@
-/* One step of events: load, plan, let everything happen, and bring all to the end of the step. */
+/* One step of events: loads flyers, makes plans, processes events, and moves all flyers to the end
+ * of the step. */
 #include "step/event/event.h"
 
 #include "base/cancel.h"
@@ -11,15 +12,15 @@
 #include <math.h>
 
 #define LOOK_EVERY 1024 /* events */
-#define SOON       2    /* buckets, of about an event each */
+#define SOON       2    /* buckets ahead that are prefetched; a bucket has about one event */
 #define LATER      6
 
-/* Impacts within a billionth of a step, for each flyer, after which nobody believes in an end. */
+/* Impacts of one flyer within a billionth of a step after which the step fails: they would not
+ * end. */
 #define PILE 1000
 
-/* Asks for what events to come will look at: those of one bucket want their plans and places, those
- * of a bucket that comes sooner, whose plans are here by now, the cells around them. since: the
- * bucket of the last call. */
+/* Prefetches the data of coming events: for one bucket plans and flyers; for a nearer bucket, whose
+ * plans have arrived, the cells around them. since: the bucket of the last call. */
 static void prefetch(const tl_events *events, uint32_t since) {
   const tl_event_queue *queue = &events->queue;
   for (uint32_t b = since + 1 + LATER; b <= queue->current + LATER && b < queue->buckets; ++b) {
@@ -73,8 +74,8 @@ typedef struct finish_job {
   tl_twist *twists, *shifts; /* by slot */
 } finish_job;
 
-/* The way that a flyer has gone beside that of its last velocity, so that those who look at the end
- * of the step see where it is. */
+/* Finds velocities and shifts: a shift is the part of a flyer's displacement that its final
+ * velocity does not explain, so that code after the step sees the right positions. */
 static void finish_range(void *context, size_t begin, size_t end) {
   const finish_job *job = context;
   const tl_events *events = job->events;
@@ -139,7 +140,7 @@ static talus_status begin_flights(const tl_crowd *crowd) {
   return TALUS_OK;
 }
 
-/* Flyers, once for each revolved wall, and those in whose cell one of its parts is. */
+/* Counts flyers, once for each revolved wall, and those in whose cell a part of it is. */
 static tl_wall_share count_near(const tl_events *events) {
   const tl_event_cells *cells = &events->cells;
   tl_wall_share share = {0};
@@ -182,7 +183,7 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   const double solved = tl_clock();
   TL_TRY(finish(&events, report));
   report->pairs = crowd->contacts_after->count;
-  report->has_depths = true; /* nobody overlaps */
+  report->has_depths = true; /* no flyers overlap */
   report->solve.collisions = events.impacts;
   report->solve.virial = events.virial;
   report->solve.load_work = tl_tally_value(&events.load);

@@ -1,4 +1,4 @@
-/* Plans: what a flyer touches first, and when it leaves its cell. */
+/* Plans: the first thing that a flyer touches, and when it leaves its cell. */
 #include "base/cancel.h"
 #include "kernels/elastic.h"
 #include "step/event/event.h"
@@ -26,13 +26,14 @@ static void take(tl_plan *plan, double when, uint32_t partner) {
   plan->partner = partner;
 }
 
-/* Once it is known who: what the count of impacts is. */
+/* Stores the partner's number of impacts, once the partner is known. */
 static void take_hits(const tl_events *events, tl_plan *plan) {
   if (plan->partner < TL_EVENT_WALL)
     plan->partner_hits = events->plans[plan->partner].hits;
 }
 
-/* Flyer i is at tau; k is where it is, and `shift` leads to its image. */
+/* Considers a meeting of flyer i, at its position of tau, with k; `shift` leads to the image of
+ * k. */
 static void consider(const tl_events *events, uint32_t i, uint32_t k, talus_dvec3 shift,
                      double tau) {
   const tl_flyer *a = &events->flyers[i], *b = &events->flyers[k];
@@ -66,8 +67,8 @@ static void consider_walls(const tl_events *events, uint32_t i, double tau) {
   }
 }
 
-/* Flyers of some cells, gathered before they are looked at: their lines of memory come meanwhile.
- */
+/* Gathers flyers of several cells before testing them, so that their cache lines arrive
+ * meanwhile. */
 #define CROWD 64
 typedef struct crowd {
   uint32_t who[CROWD];
@@ -92,9 +93,9 @@ static inline void gather(const tl_events *events, uint32_t i, double tau, uint3
   }
 }
 
-/* The 27 cells around one: number 9 z + 3 y + x with x, y, z = 0, 1, 2; 13 is the one itself. Lists
- * of them: all; the second half, of which everybody looks at the start, because the others look for
- * themselves; and those that come into reach through each side of a cell. */
+/* The 27 cells around one have number 9 z + 3 y + x with x, y, z = 0, 1, 2; 13 is the cell itself.
+ * Lists of them: all; the second half, which is enough at the begin because every flyer searches;
+ * and those that come into reach when a flyer crosses a side of its cell. */
 #define AROUND(base, dx, dy)                                                                       \
   base, base + dx, base + 2 * dx, base + dy, base + dx + dy, base + 2 * dx + dy, base + 2 * dy,    \
       base + dx + 2 * dy, base + 2 * dx + 2 * dy
@@ -104,7 +105,7 @@ static const uint8_t side_cells[6][9] = {{AROUND(0, 3, 9)}, {AROUND(2, 3, 9)}, {
                                          {AROUND(6, 1, 9)}, {AROUND(0, 1, 3)}, {AROUND(18, 1, 3)}};
 #undef AROUND
 
-/* The cell of that number around the flyer's, or NULL, and what leads to its image. */
+/* The cell with that number around the flyer's, or NULL; *shift leads to its image. */
 static const uint32_t *find_cell(const tl_events *events, uint32_t i, int number,
                                  talus_dvec3 *shift) {
   const tl_event_cells *cells = &events->cells;
@@ -145,7 +146,7 @@ void tl_events_prefetch(const tl_events *events, uint32_t i) {
   }
 }
 
-/* is_first: of the own cell those behind i alone. */
+/* is_first: in the flyer's own cell, only flyers behind it in the list. */
 static void consider_cells(const tl_events *events, uint32_t i, double tau, const uint8_t *list,
                            int count, bool is_first) {
   const tl_event_cells *cells = &events->cells;
@@ -182,7 +183,7 @@ static void consider_cells(const tl_events *events, uint32_t i, double tau, cons
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* When the flyer, which is at tau, leaves its cell, and through which side. */
+/* When the flyer, at its position of tau, leaves its cell, and through which side. */
 static void plan_crossing(const tl_events *events, uint32_t i, double tau) {
   const tl_event_cells *cells = &events->cells;
   const tl_flyer *f = &events->flyers[i];
@@ -292,7 +293,7 @@ static void plan_range(void *context, size_t begin, size_t end) {
 
 talus_status tl_events_plan_all(tl_events *events) {
   tl_for(&events->crowd->model->par, events->count, 256, plan_range, events);
-  TL_GO_ON(events->crowd->cancel); /* else some have no plan */
+  TL_GO_ON(events->crowd->cancel); /* otherwise some flyers have no plan */
   TL_TRY(tl_event_queue_make(&events->queue, events->crowd->arena, events->plans, events->count,
                              events->span));
   for (uint32_t i = 0; i < events->count; ++i)

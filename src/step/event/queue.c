@@ -1,6 +1,6 @@
-/* The queue of events: a calendar of one step (Brown 1988), whose current page is a heap, so that
- * many events at one moment (a lattice that starts to move) cost no more than others. Ties go to
- * the flyer of the lower number. */
+/* The queue of events: a calendar of one step (Brown 1988) whose current page is a heap, so that
+ * many events at one time (a lattice that starts to move) cost no more than others. Of events at
+ * the same time, that of the flyer with the lower number comes first. */
 #include "step/event/event.h"
 
 #define NOWHERE TL_NONE
