@@ -7,6 +7,7 @@
  *   bundles.c    packs and blocks of a part
  *   renumber.c   bodies of a part, numbered anew for gradient methods
  *   load.c       rows from contacts; load_lanes.h makes several at a time
+ *   refresh.h    the same between substeps, in place
  *   links.c      joints of the parts
  *   seidel.c     Gauss-Seidel: sweeps over colours
  *   momentum.c   what makes sweeps converge on stacks
@@ -40,10 +41,11 @@ typedef struct tl_ccp_part {
   struct tl_ccp_momentum *momentum; /* NULL: none */
   uint32_t *moved; /* solver bodies that contacts of the part can move, where a plan lists them; */
   size_t moved_count;
-  size_t link_at;  /* gradient methods: entry of a field at which impulses of links begin */
-  bool correcting; /* positions, not velocities: no aiming of links, no report */
-  bool lifting;    /* correcting, by lengths along the normals (lift.c) */
-  double rms;      /* correcting: m/s, what velocities were left with */
+  bool has_bundles; /* many pairs have several contacts: found then as well */
+  size_t link_at;   /* gradient methods: entry of a field at which impulses of links begin */
+  bool correcting;  /* positions, not velocities: no aiming of links, no report */
+  bool lifting;     /* correcting, by lengths along the normals (lift.c) */
+  double rms;       /* correcting: m/s, what velocities were left with */
   tl_solve_report *report;
 } tl_ccp_part;
 
@@ -59,6 +61,7 @@ typedef struct tl_ccp {
   size_t small_count;
   float *small_rms;    /* m/s: of each, at the end */
   const uint8_t *deep; /* correcting: by row, TL_CCP_DEEP, TL_CCP_SINKING; NULL: not correcting */
+  struct tl_ccp_kept *kept; /* rows from substep to substep (refresh.h); NULL: made anew */
 } tl_ccp;
 
 /* Rows that residuals are averaged over. */
@@ -144,9 +147,12 @@ void tl_ccp_note_islands(const tl_ccp *job);
 typedef struct tl_ccp_pace {
   double theta;    /* Nesterov's sequence; 1: no momentum */
   double change;   /* of the last sweep; < 0: there was none */
-  talus_real beta; /* how far the next sweep goes on, in ways of the last */
+  talus_real beta; /* how far the next sweep goes on, in ways of the last; < 0: there was none */
 } tl_ccp_pace;
-#define TL_CCP_AT_REST ((tl_ccp_pace){1, -1, 0})
+#define TL_CCP_AT_REST ((tl_ccp_pace){1, -1, -1})
+
+/* Whether many rows of the part are of pairs that have several. */
+bool tl_ccp_has_bundles(const tl_ccp_part *part);
 
 /* Finds whether the part wants momentum, and takes memory for it; packs are filled. */
 talus_status tl_ccp_take_momentum(tl_ccp_part *part);

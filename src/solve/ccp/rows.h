@@ -192,8 +192,8 @@ double tl_ccp_pull_of(talus_vec3 now, talus_vec3 n, talus_real en, talus_real et
                       const tl_ccp_course *course);
 
 /* tl_ccp_sweep_packs of rows that are moved on first by beta times the way that they went in the
- * sweep before: from `last`, by pack, which becomes what they had. *pull: the sum of
- * tl_ccp_pull_of. No row passes on torque. */
+ * sweep before: from `last`, by pack, which becomes what they had. beta < 0: there was none, and
+ * `last` is only written. *pull: the sum of tl_ccp_pull_of. No row passes on torque. */
 double tl_ccp_sweep_on(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta, size_t begin,
                        size_t end, bool serial, double *pull);
 double tl_ccp_sweep_on_scalar(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta,
