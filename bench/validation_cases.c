@@ -1,4 +1,4 @@
-/* The table of cases, and what the models differ by. */
+/* The table of cases, and parameters that depend on the model. */
 #include "validation_cases.h"
 
 #include <string.h>
@@ -327,8 +327,8 @@ const val_case val_cases[] = {
 };
 const size_t val_case_count = sizeof val_cases / sizeof *val_cases;
 
-/* Cases with numbers that are known to fail, and why: they are shown with what they are, and each
- * leaves this list when it passes. */
+/* Cases with numbers that are known to fail, and why: they are shown, and each is removed from this
+ * list when it passes. */
 static const struct {
   const char *name, *why;
 } pending[] = {
@@ -360,9 +360,8 @@ void val_springs(val_run *run, double stiffness) {
   run->stiffness = run->model == VAL_PENALTY ? stiffness : 0;
 }
 
-/* An impact takes 160 steps, and begins and ends within one: what the dashpot takes is uncertain by
- * two steps of it, 4 ln(1/e) / 160 of the height, 0.023 at e = 0.4; gravity acts meanwhile (g t /
- * v, 1e-3). */
+/* An impact takes 160 steps, and begins and ends within one: the dashpot's work is uncertain by two
+ * steps, 4 ln(1/e) / 160 of the height, 0.023 at e = 0.4; gravity acts meanwhile (g t v, 1e-3). */
 double val_bounce_error(const val_run *run, double e) {
   return run->model == VAL_PENALTY ? 4 * log(1 / e) / 160 + 1e-3 : 0;
 }

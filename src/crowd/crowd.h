@@ -32,6 +32,7 @@ typedef struct tl_crowd {
   const struct tl_pull *pulls;
   const struct tl_joints *joints;      /* as the last step left them; may be NULL: none */
   struct tl_joint_state *joints_after; /* what this step makes of them, by row */
+  const struct tl_pairs *bonds;        /* held together by forces of zones, for sleep; or NULL */
   bool is_shortest; /* adaptive: it cannot be shortened, so that all that may meet in it touches */
   bool sleeps;      /* who is slow may fall asleep, and wake: in the world's own crowd alone */
   tl_arena *arena;  /* scratch */

@@ -22,7 +22,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* By the numbers of all bodies: gradient methods have given those of a part others. */
+/* Numbers bodies as in the system again: gradient methods renumber those of a part. */
 static void name_bodies_of(const tl_ccp *job, size_t k) {
   const tl_ccp_rows *rows = &job->rows;
   tl_ccp_pack *pack = &rows->packs[k];
@@ -82,7 +82,8 @@ static talus_status aim_rows(tl_ccp *job, uint8_t **deep) {
                          .share = (talus_real)system->settings->recovery,
                          .recovery_speed = system->recovery_speed}};
   TL_TAKE(system->crowd->arena, job->rows.count, &aim.deep);
-  /* All of them first: whoever aims looks ahead, into the packs of others. */
+  /* All packs are renumbered first, because each aims with a look ahead into the packs of
+   * others. */
   if (system->settings->method != TALUS_GAUSS_SEIDEL)
     tl_for(&system->model->par, job->rows.pack_count, 64, name_bodies, job);
   tl_for(&system->model->par, job->rows.pack_count, 64, aim_packs, &aim);

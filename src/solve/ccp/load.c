@@ -2,7 +2,8 @@
 #include "solve/ccp/refresh.h"
 #include "solve/ccp/visits.h"
 
-/* Pairs of materials that are looked at to find whether all have one friction. */
+/* Most pairs of materials that are compared to find whether all have one coefficient of
+ * friction. */
 #define MOST_LAWS 256
 
 static void put_row(tl_ccp_pack *pack, uint32_t lane, const tl_ccp_row *row) {
@@ -15,7 +16,7 @@ static void put_row(tl_ccp_pack *pack, uint32_t lane, const tl_ccp_row *row) {
   pack->et[lane] = row->et;
 }
 
-/* Contacts of a pack are far apart in memory, and so are their bodies: both are asked for early. */
+/* The contacts of a pack and their bodies are far apart in memory, so both are prefetched. */
 static void prefetch_contacts(const tl_ccp *job, size_t pack) {
   if (pack >= job->rows.pack_count)
     return;
@@ -73,8 +74,8 @@ void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end) {
 
 /* ---- eight rows at a time -------------------------------------------------------------------- */
 
-/* Packs that are gathered before any is finished: so that what was written lane by lane has reached
- * the cache when it is read as vectors. */
+/* Packs that are gathered before any is finished: values written lane by lane must have reached the
+ * cache when they are read as vectors. */
 #define TOGETHER 4
 
 static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pack, uint32_t i,
@@ -151,12 +152,13 @@ static void make_packs(void *context, size_t begin, size_t end) {
     tl_ccp_fill_packs(job, begin, end);
 }
 
-/* Whether every row has the same coefficient of friction, whatever its materials: which one. */
+/* True if every row has the same coefficient of friction, whatever its materials; writes it to
+ * *friction. */
 static bool has_one_friction(const tl_system *system, talus_real *friction) {
   const tl_model *model = system->model;
   const size_t count = model->materials.count * model->materials.count;
   if (model->law_kinds != 0 || count == 0 ||
-      count > MOST_LAWS) /* laws may change that of a contact */
+      count > MOST_LAWS) /* laws may change the coefficient of a contact */
     return false;
   *friction = tl_system_limit_friction(system, model->laws.data[0].friction);
   for (size_t i = 1; i < count; ++i)
