@@ -91,7 +91,8 @@ typedef struct tl_run_series {
 
 typedef struct tl_run_probe {
   tl_scene_probe_plan plan;
-  uint64_t definition; /* hash: what is measured, where, how often */
+  uint64_t definition;     /* hash: what is measured, and where */
+  uint64_t old_definition; /* and how often: in files of runs up to version 7 */
   tl_lines lines;
 } tl_run_probe;
 

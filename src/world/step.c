@@ -541,8 +541,11 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
   if (status == TALUS_OK && places.count < wanted && !def->allow_fewer)
     status =
         tl_fail(TALUS_ERROR_INVALID,
-                "fill: only %zu of %llu bodies fit; make the region larger, ask for fewer, or say "
-                "allow_fewer: true",
+                places.count == 0
+                    ? "fill: only %zu of %llu bodies fit: other bodies, or the matter of a plane, "
+                      "fill the region; move it (matter of a plane is where n.x < d)"
+                    : "fill: only %zu of %llu bodies fit; make the region larger, ask for fewer, "
+                      "or say allow_fewer: true",
                 places.count, (unsigned long long)wanted);
   const bool is_planned = status == TALUS_OK;
   if (is_planned)

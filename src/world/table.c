@@ -87,9 +87,12 @@ talus_status talus_world_add_table(talus_world *world, const talus_body_table *t
     talus_body_def def;
     describe(table, i, scale, like, &def);
     def.shape = shapes.data[bodies->shapes ? bodies->shape[i] : 0];
-    status = talus_world_add_body(world, &def, NULL);
+    if (!bodies->shapes && def.scale == 0)
+      status = tl_fail(TALUS_ERROR_INVALID, "its radius is 0; expected a radius above 0");
+    else
+      status = talus_world_add_body(world, &def, NULL);
     if (status != TALUS_OK)
-      status = tl_fail_in(status, "body %zu of the table", i + 1);
+      status = tl_fail_in(status, "row %zu of the table", i + 1);
   }
   tl_array_free(&shapes);
   const size_t idle = status == TALUS_OK ? count_idle(table, like) : 0;

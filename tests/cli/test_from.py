@@ -226,3 +226,14 @@ def test_the_resolved_scene_of_a_press_is_valid(tmp_path):
     run(tmp_path / "first.yaml", tmp_path / "first")
     done = talus("check", tmp_path / "first/scene.yaml")
     assert done.returncode == 0, done.stderr
+
+
+def test_a_material_of_the_run_has_to_be_declared(tmp_path):
+    body = "\n  - {name: b, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 1]}"
+    (tmp_path / "first.yaml").write_text(APART.format(until=0.01, bodies=body, more=""))
+    run(tmp_path / "first.yaml", tmp_path / "first")
+    (tmp_path / "second.yaml").write_text("talus: 1\nuntil: 0.01\nbodies: [{from: first, change: {material: m}}]\n")
+    done = talus("check", tmp_path / "second.yaml")
+    assert done.returncode == 2 and "declare one of the run that bodies come `from` in `materials`, too" in done.stderr
+    (tmp_path / "third.yaml").write_text("talus: 1\nuntil: 0.01\nmaterials: {m: {}}\nbodies: [{from: first, change: {material: m}}]\n")
+    assert talus("check", tmp_path / "third.yaml").returncode == 0

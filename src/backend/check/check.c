@@ -1,8 +1,8 @@
 #define _GNU_SOURCE 1 /* MAP_ANONYMOUS, memfd_create */
 
-/* The check device: threads of tasks run on the host, one after the other, in an order that no
- * result may depend on. Its blocks cannot be touched while host code runs, so that a stage which
- * reads the device's memory, or leaves out a copy, fails at once and on every machine. */
+/* The check device: runs the threads of a task on the host, one after the other, in an order that
+ * no result may depend on. Host code cannot access its blocks, so that a stage which reads the
+ * device's memory, or omits a copy, fails at once and on every machine. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,25 +13,24 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-#define ALIGNED ((size_t)64) /* bytes: of the begin of a block */
+#define ALIGNED ((size_t)64) /* bytes: alignment of the data of a block */
 #define UNUSED  0xFF         /* around blocks, and in new ones: NaN */
 
-/* Whole pages, the last of which is the guard. The data end where the guard begins, but for less
- * than ALIGNED bytes. */
+/* Whole pages, the last of which is the guard. The data end less than ALIGNED bytes before the
+ * guard. */
 typedef struct check_block {
   unsigned char *pages, *data;
   size_t room, bytes; /* of the pages; of the data */
 } check_block;
 
-/* Blocks lie in one region, so that one call protects them all: between them are no pages of
- * others. A guard is a page of a file without pages: whoever touches it is ended by SIGBUS, also
- * while tasks run. */
+/* All blocks are in one region, so that one call protects them: no other memory is between them. A
+ * guard is a page of an empty file: code that touches it ends by SIGBUS, also while tasks run. */
 typedef struct check_device {
   tl_device base;
   unsigned char *region;
   size_t room, used;             /* bytes: of the region; up to the end of its last block */
-  int guard;                     /* the file; -1: there is none here */
-  TL_ARRAY(check_block) blocks;  /* in the order of their places */
+  int guard;                     /* the empty file, or -1 if this system has none */
+  TL_ARRAY(check_block) blocks;  /* sorted by address */
   double marks[TL_DEVICE_MARKS]; /* ms */
 } check_device;
 
@@ -45,10 +44,10 @@ static size_t room_for(size_t bytes) {
   return (aligned + page - 1) / page * page + page;
 }
 
-/* For the time of a task or a copy. */
+/* Makes the region accessible during a task or a copy. */
 static void protect(check_device *device, int how) {
   if (device->used > 0 && mprotect(device->region, device->used, how) != 0)
-    abort(); /* whole pages of our own */
+    abort(); /* cannot fail for whole pages of our own */
 }
 
 static void begin(tl_device *device) { protect(own(device), PROT_READ | PROT_WRITE); }
@@ -98,7 +97,7 @@ static void find_used(check_device *device) {
   device->used = last ? (size_t)(last->pages - device->region) + last->room : 0;
 }
 
-/* New pages in its place, which nobody may touch. */
+/* Replaces the block by new, inaccessible pages. */
 static void forget(check_device *device, const tl_device_block *block) {
   size_t at = 0;
   while (device->blocks.data[at].data != block->data)
@@ -111,7 +110,7 @@ static void forget(check_device *device, const tl_device_block *block) {
   find_used(device);
 }
 
-/* The first gap that is wide enough; *at: the number of the block. */
+/* The first gap that is large enough; *at: index of the new block. */
 static unsigned char *find_gap(const check_device *device, size_t room, size_t *at) {
   unsigned char *place = device->region;
   for (*at = 0; *at < device->blocks.count; ++*at) {
@@ -123,7 +122,7 @@ static unsigned char *find_gap(const check_device *device, size_t room, size_t *
   return device->room - (size_t)(place - device->region) >= room ? place : NULL;
 }
 
-/* Its pages can be read and written until they are protected again. */
+/* Makes the pages of a block accessible until they are protected again. */
 static bool lay_out(const check_device *device, check_block *block) {
   const size_t page = page_bytes(), inner = block->room - page;
   if (mprotect(block->pages, block->room, PROT_READ | PROT_WRITE) != 0)
@@ -274,7 +273,7 @@ static size_t greatest_divisor(size_t a, size_t b) {
   return a;
 }
 
-/* A stride without a common divisor with n visits every thread once, far from its neighbours. */
+/* A stride coprime to n visits every thread once, far from its neighbours. */
 static void run(const tl_device_launch *launch) {
   const size_t n = launch->n;
   size_t stride = n / 2 + n / 9 + 1;
