@@ -1,4 +1,4 @@
-/* talus check: reads a scene, builds its world, and says what a run of it would hold and cost. */
+/* talus check: reads a scene, builds its world, and reports its content and the cost of a run. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,8 @@ static const char *name_of(const talus_world *world, uint64_t uid, char *text, s
   return text;
 }
 
-/* Contacts of the first step are found at time 0: their gaps are those of the scene as written. */
+/* The contacts of the first step are found at time 0: their gaps are those of the scene as
+ * written. */
 static int show_overlaps(const talus_world *world) {
   size_t n = 0, overlaps = 0;
   const talus_contact *deepest = NULL;
@@ -129,7 +130,7 @@ static const char *end_of(const talus_world *world, uint64_t uid, char *text, si
   return text;
 }
 
-/* The graph: who hangs on whom. */
+/* Shows which bodies are joined to which. */
 static void show_joints(const talus_world *world) {
   const size_t n = talus_world_joint_count(world);
   for (size_t i = 0; i < n && i < JOINTS_SHOWN; ++i) {
@@ -165,7 +166,7 @@ static void show_cost(const talus_scene_info *info, double step, size_t bodies) 
            (unsigned long long)info->steps, cli_duration(step * (double)info->steps, all));
 }
 
-/* What backward Euler takes of a bounce on a linear spring, whatever the restitution. */
+/* Shows how much backward Euler damps a bounce on a linear spring, whatever the restitution. */
 static void show_loss(talus_world *world) {
   talus_report report;
   if (talus_world_report(world, &report) != TALUS_OK || !(report.h_omega > 0))

@@ -1,4 +1,4 @@
-/* Curves of a probe: probes/NAME.csv holds means over intervals, drawn at their middles. */
+/* Curves of a probe: probes/NAME.csv has means over intervals, plotted at their middles. */
 #include "plot.h"
 
 #include <math.h>
@@ -38,8 +38,8 @@ static bool find_file(const char *folder, const char *name, size_t length, char 
          stat(path, &there) == 0 && S_ISREG(there.st_mode);
 }
 
-/* The file of a probe, and what follows its name: "" or the part after a dot. Names of probes and
- * of columns may have dots themselves. */
+/* Finds the file of a probe and the rest of its name: "" or the part after a dot. Names of probes
+ * and of columns may contain dots themselves. */
 static const char *split(const char *folder, const char *name, char *path, size_t size) {
   if (find_file(folder, name, strlen(name), path, size))
     return name + strlen(name);
@@ -71,7 +71,7 @@ static bool is_called(const char *part, const char *name) {
   return *part == *name;
 }
 
-/* Whether a quantity is there and is the one that is wanted: "" wants any. */
+/* True if a quantity exists and is the wanted one; "" accepts any. */
 static bool is_wanted(const history *from, const quantity *what, const char *part) {
   if (column_of(from, what->columns[0]) == from->columns)
     return false;
@@ -94,7 +94,7 @@ static int fill(const history *from, const quantity *what, const char *part, plo
   const bool is_one = !is_called(part, what->name) && *part != '\0';
   to->rows = from->rows;
   to->y_label = what->y_label;
-  to->x = values_of(from, 0, 1); /* from and to: the head of the file was looked at */
+  to->x = values_of(from, 0, 1); /* from and to exist: the header was checked */
   bool fits = to->x != NULL;
   for (int k = 0; k < PARTS && what->columns[k] && fits; ++k) {
     const size_t column = column_of(from, what->columns[k]);

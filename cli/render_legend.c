@@ -1,4 +1,4 @@
-/* Words on a picture: title, time, and what the colours mean. */
+/* Texts on a picture: title, time, and the meaning of colours. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,9 +10,9 @@ static const unsigned char ink[3] = {38, 42, 48}, paper[3] = {255, 255, 255};
 
 typedef struct pen {
   canvas *to;
-  float unit;     /* pixels: a thousandth of what a picture of 1000 lines would have */
+  float unit;     /* pixels: a thousandth of the height of a picture of common proportions */
   float size;     /* of text */
-  bool may_cover; /* bodies may be behind the words */
+  bool may_cover; /* bodies may be behind the texts */
 } pen;
 
 static void write_at(const pen *with, float x, float y, float size, const char *text) {
@@ -63,7 +63,7 @@ static void frame_around(const pen *with, float x, float y, float width, float h
     text_line(with->to, corner[i], corner[i + 1], 1.4f * with->unit, ink);
 }
 
-/* ---- what the colours mean ------------------------------------------------------------------- */
+/* ---- the meaning of colours ------------------------------------------------------------------ */
 
 static const char *label_of(const render_options *options) {
   if (options->with_contacts)
@@ -84,7 +84,7 @@ static const char *label_of(const render_options *options) {
   }
 }
 
-/* A pointed end of the bar: some values are beyond it. */
+/* A pointed end of the bar: some values are beyond its range. */
 static void draw_tip(const pen *with, float x, float y, float width, rgb colour) {
   const float height = 0.7f * width;
   for (float j = 0; j < height; ++j) {
@@ -125,7 +125,7 @@ static void draw_bar(const pen *with, const render_options *options, const rende
   write_at(with, begin, y - 30 * u, with->size, label);
 }
 
-/* Hue by direction on the picture, paler where slow. */
+/* A wheel of hues by direction on the picture, paler for slow bodies. */
 static void draw_wheel(const pen *with, const render_view *view) {
   const float u = with->unit, radius = 62 * u;
   const float x = (float)with->to->width - 104 * u, y = 0.5f * (float)with->to->height;
@@ -147,7 +147,7 @@ static void draw_wheel(const pen *with, const render_view *view) {
 }
 
 /* The hues of a flat map, slightly darker than those of bodies, so that `talus field --image` does
- * not take them for bodies. */
+ * not mistake them for bodies. */
 static void draw_hues(const pen *with, const render_options *options) {
   const bool is_sphere = options->colour == BY_DIRECTION;
   const float u = with->unit, radius = 62 * u, hole = is_sphere ? 0 : 0.45f * radius;
@@ -211,11 +211,11 @@ static void draw_materials(const pen *with, const frame *bodies) {
   }
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- the whole legend ------------------------------------------------------------------------ */
 
 static void draw_time(const pen *with, const frame *bodies) {
   char text[64];
-  /* As many digits as tell steps apart. */
+  /* Enough digits to distinguish steps. */
   const double digits = bodies->dt > 0 ? ceil(-log10(bodies->dt) - 1e-9) : 3;
   snprintf(text, sizeof text, "t = %.*f s", (int)fmin(fmax(digits, 0), 6), bodies->time);
   write_on_paper(with, 28 * with->unit, (float)with->to->height - 28 * with->unit,

@@ -1,7 +1,7 @@
-/* The folder of a study: its lock, whose study it is, and what earlier calls left there.
+/* The folder of a study: its lock, its identity, and results of earlier calls.
  *
- * study/scene.yaml is the scene before anything was varied; study/NAME/ the result folder of a run
- * and study/NAME.log what that run printed, whose last line tells that it came to its end. */
+ * study/scene.yaml is the scene before any variation; study/NAME/ the result folder of a run, and
+ * study/NAME.log its output, whose last line shows that it finished. */
 #include "sweep.h"
 
 #include <dirent.h>
@@ -30,7 +30,7 @@ static bool print_scene(FILE *to, const void *text) {
          fputs(text, to) >= 0;
 }
 
-/* Whether a file has exactly that text, after a line of comment that older studies do not have. */
+/* True if a file has exactly that text, after a comment line that older studies do not have. */
 static bool has_text(const char *path, const char *text) {
   char why[4400];
   FILE *file = tl_input_file(path, why, sizeof why);
@@ -70,7 +70,7 @@ static int lock_folder(sweep *study) {
   return CLI_DONE;
 }
 
-/* A folder with results of a run is none of a study. */
+/* True for the result folder of a run, which cannot be the folder of a study. */
 static bool is_result_folder(const sweep *study) {
   char path[4096];
   struct stat there;
@@ -78,7 +78,8 @@ static bool is_result_folder(const sweep *study) {
   return stat(path, &there) == 0;
 }
 
-/* Calls for the name of every entry of the folder; false: it cannot be read, and errno says why. */
+/* Calls fn for the name of every entry of the folder; false, with errno set, if it cannot be read.
+ */
 static bool each_entry(const sweep *study, void (*fn)(const sweep *, const char *, void *),
                        void *context) {
   DIR *folder = opendir(study->folder);
@@ -128,7 +129,7 @@ static int cannot_be_read(const sweep *study) {
   return CLI_FAILED;
 }
 
-/* A folder that is no study's yet. */
+/* Takes a folder that is not yet that of a study. */
 static int claim_new(const sweep *study) {
   size_t entries = 0;
   if (!each_entry(study, count_entry, &entries))
@@ -199,7 +200,7 @@ int sweep_open_folder(sweep *study, const talus_scene *base) {
 
 typedef bool line_fn(const char *line, void *context);
 
-/* Calls for every line until one says true. */
+/* Calls fn for every line until it returns true. */
 static bool any_line(const sweep *study, const sweep_run *run, line_fn *is_it, void *context) {
   char path[4096], why[256], line[2048];
   sweep_path(study, run->name, ".log", path, sizeof path);

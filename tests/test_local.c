@@ -319,7 +319,7 @@ TEST(threads_and_restarts_give_the_same_bits) {
       CHECK_MSG(hash_of_run(seed, 1, stop) == hash, "seed %llu, stopped after %d",
                 (unsigned long long)seed, stop);
   }
-  CHECK(ahead > 0);
+  CHECK(ahead > 0 || check_is_short());
 }
 
 /* ---- one cluster is the adaptive step -------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* What the algorithms have in common: the check before, the mask, the order after. */
+/* Common parts of the algorithms: checks of boxes, the mask, sorting of pairs. */
 #include "broad/broad.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ bool tl_broad_allows(const tl_model *model, uint32_t a, uint32_t b) {
   return model->ignored.count == 0 || !tl_model_ignores(model, group[a], group[b]);
 }
 
-/* ---- the check before ----------------------------------------------------------------------- */
+/* ---- checks of boxes ----------------------------------------------------------------------- */
 
 typedef struct check_work {
   const tl_model *model;
@@ -70,16 +70,17 @@ talus_status tl_broad_check(const tl_crowd *crowd, const talus_box *boxes) {
                  box->hi.x, box->hi.y, box->hi.z);
 }
 
-/* ---- the order after ------------------------------------------------------------------------ */
+/* ---- sorting of pairs ------------------------------------------------------------------------ */
 
-/* Pairs of one first body: few, but for bodies that very many others meet. */
+/* Longest run of pairs with one first body that one thread sorts; a few bodies meet very many
+ * others. */
 #define SHORT_RUN ((size_t)48)
 
 #define RUN_BLOCK ((size_t)4096)
 
 typedef struct run_work {
   tl_pair *pairs;
-  size_t *first; /* of each block of pairs: where its first run begins; and one more */
+  size_t *first; /* by block of pairs: begin of its first run; and one more */
 } run_work;
 
 static size_t end_of_run(const tl_pair *pairs, size_t count, size_t begin) {
@@ -89,7 +90,7 @@ static size_t end_of_run(const tl_pair *pairs, size_t count, size_t begin) {
   return end;
 }
 
-/* ---- few at a time --------------------------------------------------------------------------- */
+/* ---- short runs --------------------------------------------------------------------------- */
 
 #define EIGHT ((size_t)8)
 
@@ -98,8 +99,8 @@ static inline void put_in_order(uint32_t *x, uint32_t *y) {
   *x = low, *y = high;
 }
 
-/* Up to eight second bodies, without a branch that depends on them: by the network of 19 exchanges
- * (Knuth, The Art of Computer Programming 3, 5.3.4), those that are not there being the largest. */
+/* Sorts up to eight pairs by second body without branches, with the network of 19 exchanges (Knuth,
+ * The Art of Computer Programming 3, 5.3.4); missing elements count as the largest. */
 static void sort_eight(tl_pair *pairs, size_t count) {
   uint32_t b[EIGHT];
   for (size_t i = 0; i < EIGHT; ++i)
@@ -117,7 +118,7 @@ static void sort_eight(tl_pair *pairs, size_t count) {
     pairs[i].b = b[i];
 }
 
-/* Runs that begin in the blocks: by their second body. */
+/* Sorts the runs that begin in these blocks by second body. */
 static void sort_runs(void *context, size_t begin, size_t end) {
   const run_work *work = context;
   tl_pair *pairs = work->pairs;
@@ -144,7 +145,7 @@ static bool is_sorted(const tl_pair *pairs, size_t count) {
   return true;
 }
 
-/* Long runs, with all threads for each. The key of a pair with its bodies exchanged sorts by b. */
+/* Sorts each long run with all threads. A pair with exchanged bodies is a key that sorts by b. */
 static talus_status sort_long_runs(const tl_model *model, tl_arena *arena, tl_pairs *pairs) {
   const int bits = tl_bits_u64(model->bodies);
   for (size_t first = 0; first + SHORT_RUN < pairs->count;) {
@@ -167,8 +168,8 @@ static talus_status sort_long_runs(const tl_model *model, tl_arena *arena, tl_pa
   return TALUS_OK;
 }
 
-/* A pair is as long as a 64-bit key, whose low half is its first body: the radix sort goes by that
- * alone, and the few pairs of each first body are then put in order where they lie. */
+/* A pair has the size of a 64-bit key whose low half is its first body: the radix sort uses only
+ * that half, and then the few pairs of each first body are sorted in place. */
 talus_status tl_broad_sort_pairs(const tl_model *model, tl_arena *arena, tl_pairs *pairs) {
   _Static_assert(sizeof(tl_pair) == sizeof(uint64_t), "a pair is a key");
   _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first body is the key's low half");
@@ -222,7 +223,7 @@ talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_crowd *crowd,
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   TL_TRY(tl_broad_find_unsorted(kind, crowd, boxes, pairs));
   TL_GO_ON(crowd->cancel);
-  /* Cells and trees have done their work, and sorting takes room as well. */
+  /* Cells and trees are no longer needed, and sorting needs memory as well. */
   tl_arena_sink(crowd->arena, mark, (void **)&pairs->data, pairs->count * sizeof *pairs->data);
   return tl_broad_sort_pairs(model, crowd->arena, pairs);
 }

@@ -6,7 +6,7 @@
 
 /* ---- widths ---------------------------------------------------------------------------------- */
 
-/* A clump is as thick as the largest of its spheres: small ones on its surface are no bodies. */
+/* A clump is as thick as the largest of its spheres; small ones on its surface do not count. */
 static double half_width(const tl_shape *shape) {
   if (shape->kind != TALUS_CLUMP)
     return tl_shape_inner_radius(shape);
@@ -16,20 +16,20 @@ static double half_width(const tl_shape *shape) {
   return most;
 }
 
-/* What the free body in a slot may sink by; infinite where contacts do not move it. */
+/* Depth at which the free body in a slot counts as sunk; infinite if contacts do not move it. */
 static talus_real width_of(const tl_model *model, const tl_widths *widths, uint32_t slot) {
   if (tl_body_is_static(model, slot))
     return TL_REAL_MAX;
   return widths->data[model->property.shape[slot]] * model->property.scale[slot];
 }
 
-/* Of the bounding sphere, m; an unbounded body is larger than any other. */
+/* Radius of the bounding sphere, m; an unbounded body is larger than any other. */
 static talus_real ball_of(const tl_model *model, uint32_t slot) {
   const tl_shape *shape = tl_body_shape(model, slot);
   return shape->bounded ? shape->radius * model->property.scale[slot] : TL_REAL_MAX;
 }
 
-/* Bodies are in the order of their uids: new ones are the last. */
+/* Bodies are in the order of their uids: new ones are last. */
 static void look_at_bodies(const tl_model *model, tl_widths *widths) {
   size_t i = model->bodies;
   for (; i > 0 && model->property.uid[i - 1] >= widths->seen; --i) {
@@ -58,12 +58,12 @@ talus_status tl_widths_update(const tl_model *model, tl_widths *widths) {
 
 /* ---- through a wall -------------------------------------------------------------------------- */
 
-/* A plane has no other side: who is deep in it sank. */
+/* A plane has no other side: a body that is deep in it sank. */
 static bool is_wall(const tl_model *model, uint32_t slot) {
   return tl_body_is_static(model, slot) && tl_body_shape(model, slot)->bounded;
 }
 
-/* Velocity of the centre of `body` as seen from the wall, which may move and turn. */
+/* Velocity of the centre of `body` relative to the wall, which may move and turn. */
 static talus_dvec3 velocity_past(const tl_passage *p, uint32_t wall, uint32_t body,
                                  talus_dvec3 offset) {
   const talus_vec3 turn = tl_cross(p->spin[wall], tl_narrow(offset));
@@ -79,8 +79,8 @@ static bool stays_in_front(const tl_contact *c, talus_dvec3 n, talus_dvec3 point
   return above > 0 && above - tl_ddot(moved, n) > 0;
 }
 
-/* Whether the centre of a body went through a wall within the step. A body whose centre is outside
- * of itself, such as a ring, may be about the wall. */
+/* True if the centre of a body passed through a wall within the step. A body whose centre is not in
+ * its matter, such as a ring, may surround the wall. */
 static bool passes(const tl_model *model, const tl_widths *widths, const tl_passage *p,
                    const tl_contact *c, uint32_t wall, uint32_t body) {
   const tl_shape *shape = tl_body_shape(model, wall);
@@ -125,10 +125,10 @@ typedef struct measure_job {
   tl_depths *blocks;
 } measure_job;
 
-/* A little less than the largest share so far: whoever is below need not be divided. */
+/* A little less than the largest share so far: with a smaller one, no division is needed. */
 #define NEARLY 0.9999
 
-/* Nearly all contacts are of free bodies, and less deep than another: their gap says so. */
+/* Nearly all contacts are of free bodies and less deep than an earlier one: their gap shows it. */
 static void add_contact(const measure_job *job, const tl_contact *c, tl_depths *depths) {
   const tl_widths *widths = job->widths;
   const talus_real depth = -c->gap;

@@ -29,12 +29,15 @@ talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-/* Adaptive steps also end between those of the grid: a frame of that step may be older. */
+static bool has_frame_of_step(const tl_run *run) {
+  return run->frames.count > 0 &&
+         run->frames.data[run->frames.count - 1].step == talus_world_steps(run->world);
+}
+
+/* Adaptive steps also end between those of the grid: the frame of this one may be older. */
 static bool has_frame_here(const tl_run *run) {
-  if (run->frames.count == 0)
-    return false;
-  const tl_run_frame *last = &run->frames.data[run->frames.count - 1];
-  return last->step == talus_world_steps(run->world) && last->time == talus_world_time(run->world);
+  return has_frame_of_step(run) &&
+         run->frames.data[run->frames.count - 1].time == talus_world_time(run->world);
 }
 
 /* Steps check velocities; this checks poses before they are written. */
@@ -193,7 +196,7 @@ static talus_status advance(tl_run *run, run_pace *pace) {
   const talus_run_def *def = run->def;
   for (;;) {
     const uint64_t step = talus_world_steps(run->world);
-    if (!has_frame_here(run) && tl_run_is_due(run->every, run->dt, step))
+    if (!has_frame_of_step(run) && tl_run_is_due(run->every, run->dt, step))
       TL_TRY(write_output(run));
     if (step >= run->end || is_at_rest(run))
       return finish(run);

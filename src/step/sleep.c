@@ -7,8 +7,8 @@
 #include "contact/island.h"
 #include "narrow/narrow.h"
 
-/* Whether a body has been slow for sleep.time, one step at least, when the step begins. Times of
- * fixed steps are rounded, by much less than the millionth of a step that is forgiven. */
+/* True if a body has been slow for sleep.time, and for at least one step, when the step begins.
+ * Times of fixed steps are rounded, by much less than the tolerance of a millionth of a step. */
 static bool is_drowsy(const tl_crowd *crowd, size_t slot) {
   const tl_model *model = crowd->model;
   return (crowd->in->sleep_flags[slot] & TL_SLEEP_SLOW) &&
@@ -16,7 +16,7 @@ static bool is_drowsy(const tl_crowd *crowd, size_t slot) {
              model->sleep.time / crowd->dt - 1e-6;
 }
 
-/* The bodies that joints and the forces of zones hold together. */
+/* Lists pairs of bodies that joints and forces of zones hold together. */
 static talus_status find_links(const tl_crowd *crowd, tl_pairs *links) {
   *links = (tl_pairs){0};
   if (crowd->joints)
@@ -51,7 +51,7 @@ static void test_pairs(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Forgets the marks of a step that failed on the way. */
+/* Clears marks of a step that failed midway; true if some body sleeps. */
 static bool has_sleepers(const tl_model *model, const tl_state *state) {
   uint32_t all = 0;
   for (size_t i = 0; i < model->bodies; ++i) {
@@ -61,8 +61,8 @@ static bool has_sleepers(const tl_model *model, const tl_state *state) {
   return all & TL_SLEEP_ASLEEP;
 }
 
-/* Marks the islands of all bodies that are disturbed; returns whether there are any. label is made
- * at the first. */
+/* Marks the islands of all bodies that are disturbed; true if there are any. Labels are made for
+ * the first of them. */
 static bool mark_islands(const wake_job *job, size_t pairs, const tl_contacts *contacts,
                          const tl_pairs *links, uint32_t *label, uint8_t *is_marked) {
   const tl_model *model = job->model;
@@ -114,7 +114,7 @@ talus_status tl_sleep_wake(const tl_crowd *crowd, const tl_pairs *pairs, const t
   return TALUS_OK;
 }
 
-/* Whether the first wakes the second. */
+/* True if the first body wakes the second. */
 static bool rouse(const tl_model *model, const tl_state *state, uint32_t a, uint32_t b) {
   if (a == TL_NONE || b == TL_NONE || tl_body_is_static(model, a) || tl_body_is_static(model, b) ||
       tl_is_asleep(state, a) || !tl_is_asleep(state, b))
@@ -144,7 +144,7 @@ talus_status tl_sleep_rouse(const tl_crowd *crowd, const tl_contacts *contacts) 
 
 /* ---- the contact set ------------------------------------------------------------------------- */
 
-/* Runs of them are copied at once: mostly all sleep that touch each other. */
+/* Contacts of sleeping bodies mostly follow each other, so runs of them are copied at once. */
 talus_status tl_sleep_keep(const tl_crowd *crowd, const tl_contacts *before, tl_contacts *after) {
   const tl_model *model = crowd->model;
   TL_TRY(tl_array_reserve(after, before->count));
@@ -170,7 +170,7 @@ void tl_sleep_drop_pairs(const tl_crowd *crowd, tl_pairs *pairs) {
   pairs->count = kept;
 }
 
-/* By bodies alone: all contacts of a pair are on the same side. */
+/* Compares by bodies only: all contacts of a pair are in the same set. */
 static bool precedes(const tl_contact *x, const tl_contact *y) {
   return x->a != y->a ? x->a < y->a : x->b < y->b;
 }
@@ -184,7 +184,7 @@ talus_status tl_sleep_merge(const tl_crowd *crowd, tl_contacts *contacts, size_t
   tl_contact *aside;
   TL_TAKE(crowd->arena, fresh, &aside);
   memcpy(aside, rows + kept, fresh * sizeof *aside);
-  while (fresh > 0) /* from the back, into the room that was behind the kept ones */
+  while (fresh > 0) /* from the back, into the free room behind the kept ones */
     rows[--to] =
         kept > 0 && precedes(&aside[fresh - 1], &rows[kept - 1]) ? rows[--kept] : aside[--fresh];
   tl_arena_release(crowd->arena, mark);
@@ -197,7 +197,7 @@ enum { RESTLESS = 1, SUPPORTED = 2 };
 
 static bool is_pushing(const tl_contact *c) { return tl_length2(c->impulse) > 0; }
 
-/* What a contact with a static body says about the island of the other. */
+/* Records what a contact with a static body means for the island of the other body. */
 static void judge_contact(const tl_model *model, const tl_state *state, const tl_contact *c,
                           const uint32_t *label, uint8_t *verdict) {
   const bool static_a = tl_body_is_static(model, c->a);
@@ -210,9 +210,9 @@ static void judge_contact(const tl_model *model, const tl_state *state, const tl
     *of_island |= SUPPORTED;
 }
 
-/* Whether something else than its bodies' motion keeps a joint at work: a motor that is on, though
- * it may be held up just now, or a spring that pulls, though a damper may let it do so slowly. A
- * motor with speed 0 is a brake. */
+/* True if a joint works even without motion of its bodies: its motor is on, though it may be
+ * blocked, or its spring pulls, though a damper may slow it down. A motor with speed 0 is a
+ * brake. */
 static bool is_working(const tl_model *model, const tl_joint *joint) {
   if (joint->motor != TALUS_MOTOR_NONE &&
       !(joint->motor == TALUS_MOTOR_SPEED && joint->motor_target == 0))
@@ -222,8 +222,8 @@ static bool is_working(const tl_model *model, const tl_joint *joint) {
   return joint->stiffness > 0 && fabs(joint->value - joint->rest) > 1e-6 * length;
 }
 
-/* What a joint says about the island of its bodies. One that leads to the ground, or to a body that
- * stays where it is, supports it as a contact does that pushes. */
+/* Records what a joint means for the island of its bodies. A joint to the ground, or to a body that
+ * does not move, supports the island like a contact that pushes. */
 static void judge_joint(const tl_model *model, const tl_state *state, const tl_joint *joint,
                         const uint32_t *label, uint8_t *verdict) {
   const bool free_a = joint->a != TL_NONE && !tl_body_is_static(model, joint->a);
@@ -287,7 +287,7 @@ talus_status tl_sleep_fall(const tl_crowd *crowd, const tl_contacts *contacts) {
   return TALUS_OK;
 }
 
-/* ---- who is slow ----------------------------------------------------------------------------- */
+/* ---- which bodies are slow ------------------------------------------------------------------- */
 
 typedef struct watch_job {
   const tl_model *model;

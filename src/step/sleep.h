@@ -33,35 +33,35 @@
 #include "contact/contact.h"
 #include "crowd/asleep.h"
 
-/* Whether bodies of the crowd can fall asleep and wake. */
+/* True if bodies of the crowd can fall asleep and wake. */
 static inline bool tl_sleep_is_on(const tl_crowd *crowd) {
   const tl_model *model = crowd->model;
   return crowd->sleeps && model->sleep.speed > 0 && crowd->in->sleep_flags && crowd->in->slow_since;
 }
 
-/* Wakes what is to wake. pairs: all candidates of this step; contacts: the set of the last step. */
+/* Wakes bodies that are disturbed. pairs: all candidates of this step; contacts: the set of the
+ * last step. */
 talus_status tl_sleep_wake(const tl_crowd *crowd, const tl_pairs *pairs, const talus_real *margins,
                            const tl_contacts *contacts);
 
-/* Wakes all bodies that touch, or are joined to, an awake body in this set: for sets that were
- * found before a body was woken by a call. */
+/* Wakes all bodies that touch, or are joined to, an awake body in this set. For sets that were
+ * found before a call woke a body. */
 talus_status tl_sleep_rouse(const tl_crowd *crowd, const tl_contacts *contacts);
 
-/* Begins the set of this step with the contacts of sleeping bodies, as the last step had them. */
+/* Begins the set of this step with the contacts between sleeping bodies of the last step. */
 talus_status tl_sleep_keep(const tl_crowd *crowd, const tl_contacts *before, tl_contacts *after);
 
 /* Takes out the pairs that sleeping bodies make with each other and with static ones. */
 void tl_sleep_drop_pairs(const tl_crowd *crowd, tl_pairs *pairs);
 
-/* Brings the set into canonical order again: its first `kept` contacts are, and so are the others.
- */
+/* Sorts the set canonically again; its first `kept` contacts are sorted, and so are the others. */
 talus_status tl_sleep_merge(const tl_crowd *crowd, tl_contacts *contacts, size_t kept);
 
 /* Marks the bodies that fall asleep in this step (TL_SLEEP_FALLING). contacts: of this step, with
  * the impulses of the last. */
 talus_status tl_sleep_fall(const tl_crowd *crowd, const tl_contacts *contacts);
 
-/* After the bodies have moved: who is slow, and since when. */
+/* Records which bodies are slow, and since when. Call after bodies have moved. */
 void tl_sleep_watch(const tl_crowd *crowd);
 
 #endif

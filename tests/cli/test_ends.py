@@ -34,6 +34,16 @@ def test_the_last_state_between_two_steps_is_the_frame_that_is_named(tmp_path):
         assert frame["VTKHDF/Points"][0][0] == pytest.approx(0.9 + 7 * 0.0123)
 
 
+def test_a_probe_between_two_steps_makes_no_frame(tmp_path):
+    """Steps end at its times, and a frame is due at every step."""
+    (tmp_path / "lid.csv").write_text("time,displacement\n0,0\n0.0123,0\n0.1,0.1\n")
+    (tmp_path / "scene.yaml").write_text(BETWEEN.replace("velocity: [7", "velocity: [0").replace(
+        "output:", "probes: [{name: push, body: lid, record: [force], every: 0.027}]\noutput:"))
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    series = json.loads((tmp_path / "out/frames.hdf.series").read_text())["files"]
+    assert [entry["time"] for entry in series] == [0, 0.02, 0.04, 0.06, 0.08, 0.1]
+
+
 @pytest.mark.parametrize("options", [("--backend", "cuda"), ("--until", 0.02), ("--set", "shapes.ball.sphere=0.2"),
                                      ("--backend", "check", "--no-fallback", "--set", "until=2")])
 def test_a_run_that_is_not_gone_on_with_loses_nothing(tmp_path, options):
