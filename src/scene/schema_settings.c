@@ -342,7 +342,7 @@ const tl_map tl_schema_contact = {
          .fallback = "auto", .example = "1e-6",
          .help = "with `step: adaptive` and `local`: pairs nearer than this touch; the solver "
                  "keeps them half of it apart; `auto`: 1e-4 of the mean bounding radius (half "
-                 "of that on a plane)"},
+                 "of the mover's on walls)"},
         {0}}};
 #undef OWNER
 
