@@ -180,8 +180,7 @@ static void check_with(const golden *scene, tl_isa isa, uint64_t hash) {
   if (isa == tl_isa_now())
     return;
   if (!tl_isa_has(isa)) {
-    printf("    %s: skipped with %s, which this machine does not have
-           ", scene->name,
+    printf("    %s: skipped with %s, which this machine does not have\n", scene->name,
            tl_isa_name(isa));
     return;
   }

@@ -10,7 +10,9 @@ static tl_ridden motion_of(const tl_ride *ride, const tl_state *now, uint32_t sl
   const tl_model *model = ride->crowd->model;
   const talus_quat q = ride->rotation[slot];
   tl_ridden m = {.way = tl_model_offset(model, ride->position[slot], now->position[slot]),
-                 .turn = tl_quat_mul(now->rotation[slot], tl_quat_conj(q))};
+                 .turn = tl_quat_mul(now->rotation[slot], tl_quat_conj(q)),
+                 .from = ride->position[slot],
+                 .to = now->position[slot]};
   if (!tl_body_shape(model, slot)->bounded)
     m.way = tl_dsub(now->position[slot], ride->position[slot]);
   return m;
@@ -49,6 +51,16 @@ typedef struct rider {
   bool is_glued; /* its surface points turn with it */
 } rider;
 
+static bool is_glued(talus_shape_kind kind) {
+  return kind != TALUS_SPHERE && kind != TALUS_ELLIPSOID && kind != TALUS_CAPSULE &&
+         kind != TALUS_CLUMP;
+}
+
+bool tl_ride_is_rigid(const tl_model *model, uint32_t slot) {
+  const talus_shape_kind kind = tl_body_shape(model, slot)->kind;
+  return is_glued(kind) && kind != TALUS_CYLINDER && kind != TALUS_CONE;
+}
+
 static rider rider_of(const tl_ride *ride, uint32_t slot) {
   const tl_model *model = ride->crowd->model;
   rider r = {.shape = tl_body_shape(model, slot),
@@ -60,8 +72,7 @@ static rider rider_of(const tl_ride *ride, uint32_t slot) {
     r.radius = r.scale * TL_R(r.shape->size[0]);
   if (kind == TALUS_CYLINDER || kind == TALUS_CONE)
     r.turn = without_roll(r.turn, tl_quat_rotate(ride->rotation[slot], tl_vec3(0, 0, 1)));
-  r.is_glued = kind != TALUS_SPHERE && kind != TALUS_ELLIPSOID && kind != TALUS_CAPSULE &&
-               kind != TALUS_CLUMP;
+  r.is_glued = is_glued(kind);
   return r;
 }
 
@@ -204,37 +215,49 @@ talus_status tl_ride_begin(tl_ride *ride, const tl_crowd *crowd, tl_contacts *co
   return TALUS_OK;
 }
 
-typedef struct ride_job {
-  const tl_ride *ride;
-  const tl_state *now;
-} ride_job;
-
 /* Computed once for each body, which may have many contacts. */
 static void ride_bodies(void *context, size_t begin, size_t end) {
-  const ride_job *job = context;
+  const tl_ride *ride = context;
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_crowd_slot(job->ride->crowd, i);
-    job->ride->ridden[slot] = motion_of(job->ride, job->now, slot);
+    const uint32_t slot = tl_crowd_slot(ride->crowd, i);
+    ride->ridden[slot] = motion_of(ride, ride->now, slot);
   }
 }
 
 static void ride_range(void *context, size_t begin, size_t end) {
-  const ride_job *job = context;
-  const tl_ride *ride = job->ride;
+  const tl_ride *ride = context;
   couple of = {.is_dormant = true};
   for (size_t i = begin; i < end; ++i) {
     const tl_contact *c = &ride->contacts->data[i];
     if (i == begin || c[-1].a != c->a || c[-1].b != c->b)
-      of = couple_of(ride, job->now, c);
+      of = couple_of(ride, ride->now, c);
     if (!of.is_dormant)
-      ride_one(ride, job->now, &of, i);
+      ride_one(ride, ride->now, &of, i);
   }
 }
 
-void tl_ride_to(const tl_ride *ride, const tl_state *now) {
-  ride_job job = {ride, now};
-  tl_for(&ride->crowd->model->par, ride->crowd->count, GRAIN, ride_bodies, &job);
-  tl_for(&ride->crowd->model->par, ride->contacts->count, GRAIN, ride_range, &job);
+void tl_ride_bodies(tl_ride *ride, const tl_state *now) {
+  ride->now = now;
+  ride->is_behind = true;
+  tl_for(&ride->crowd->model->par, ride->crowd->count, GRAIN, ride_bodies, ride);
+}
+
+void tl_ride_settle(tl_ride *ride) {
+  if (!ride || !ride->is_behind)
+    return;
+  ride->is_behind = false;
+  tl_for(&ride->crowd->model->par, ride->contacts->count, GRAIN, ride_range, ride);
+}
+
+void tl_ride_one(const tl_ride *ride, size_t contact) {
+  const couple of = couple_of(ride, ride->now, &ride->contacts->data[contact]);
+  if (!of.is_dormant)
+    ride_one(ride, ride->now, &of, contact);
+}
+
+void tl_ride_to(tl_ride *ride, const tl_state *now) {
+  tl_ride_bodies(ride, now);
+  tl_ride_settle(ride);
 }
 
 static void back_range(void *context, size_t begin, size_t end) {

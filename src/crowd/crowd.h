@@ -40,6 +40,10 @@ typedef struct tl_crowd {
   /* Of contacts that several solves have, as those of substeps (solve/solve.h); NULL: none. */
   const struct tl_solve_plan *plan;
 
+  /* Bodies have moved on since contacts were found, and contacts may have yet to follow
+   * (contact/ride.h: tl_ride_settle); NULL: they are where bodies are. */
+  struct tl_ride *ride;
+
   /* Memory: caches that change time, never bits; all may be NULL. */
   struct tl_broad_cache *broad_cache; /* candidates that are kept from step to step */
   struct tl_kept_axes *kept_axes;     /* of pairs that missed (narrow/kept.h) */

@@ -155,8 +155,8 @@ static inline talus_real tl_bond_reach(const tl_model *model, size_t a, size_t b
 }
 
 /* Adaptive steps: a body's part of the distance at which a pair touches, m. The distance is the sum
- * of two parts. An automatic one is 0 of walls: a large one would keep small bodies far from it, and
- * who is nearer is moved away by half the distance at once, which others must have room for. */
+ * of two parts. An automatic one is 0 of walls: a large one would keep small bodies far from it,
+ * and who is nearer is moved away by half the distance at once, which others must have room for. */
 #define TL_HALO_SIZES 1e-4
 static inline talus_real tl_halo_of(const tl_model *model, size_t slot) {
   if (model->halo >= 0)

@@ -84,6 +84,9 @@ talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *t
 struct tl_solve_plan;
 talus_status tl_solve_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
                                 const struct tl_solve_plan **plan);
+
+/* Whether solves by this plan take contacts to where bodies are by themselves, from crowd->ride. */
+bool tl_solve_plan_rides(const struct tl_solve_plan *plan);
 talus_status tl_ccp_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
                               const struct tl_solve_plan **plan);
 

@@ -180,11 +180,15 @@ static tl_crowd part_of(const substeps *s, int k) {
 }
 
 static talus_status run_one(substeps *s, int k, tl_step_report *report) {
-  const tl_crowd part = part_of(s, k);
+  tl_crowd part = part_of(s, k);
   const tl_arena_mark mark = tl_arena_get_mark(part.arena);
   const tl_solve_report before = report->solve;
   if (k > 0)
-    tl_ride_to(&s->ride, part.in);
+    tl_ride_bodies(&s->ride, part.in);
+  if (k > 0 && tl_solve_plan_rides(s->plan))
+    part.ride = &s->ride;
+  else if (k > 0)
+    tl_ride_settle(&s->ride);
   s->contacts->hits.count = 0;
   TL_TRY(tl_step_advance(s->backend, &part, report));
   tl_solve_report all = before;

@@ -5,7 +5,7 @@
  *   rows     one per contact, in the order they are solved: by colour, then canonical
  *   method   impulses and velocities that solve it, as far as the iterations allow
  *   residual of the final velocities, in m/s */
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/refresh.h"
 #include "solve/ccp/visits.h"
 #include "solve/impact/impact.h"
 
@@ -143,8 +143,12 @@ static talus_status list_all_moved(const tl_system *system, tl_ccp *job) {
   memset(seen, 0, system->crowd->count + 1);
   for (size_t i = 0; i < job->part_count; ++i)
     TL_TRY(list_moved(system, &job->parts[i], seen));
+  for (size_t i = 0; i < job->part_count; ++i)
+    job->parts[i].has_bundles = tl_ccp_has_bundles(&job->parts[i]);
   return TALUS_OK;
 }
+
+bool tl_solve_plan_rides(const struct tl_solve_plan *plan) { return plan && plan->job.kept; }
 
 talus_status tl_ccp_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
                               const struct tl_solve_plan **plan) {
@@ -158,6 +162,7 @@ talus_status tl_ccp_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
   *made = (struct tl_solve_plan){.job.system = &system};
   TL_TRY(tl_ccp_plan_parts(&made->job, NULL, NULL, 0));
   TL_TRY(list_all_moved(&system, &made->job));
+  TL_TRY(tl_ccp_keep_rows(&made->job, &made->job.kept));
   made->rank = system.rank;
   made->index_of = system.index_of;
   made->tiles = system.tiles;

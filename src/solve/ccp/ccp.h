@@ -7,6 +7,7 @@
  *   bundles.c    packs and blocks of a part
  *   renumber.c   bodies of a part, numbered anew for gradient methods
  *   load.c       rows from contacts; load_lanes.h makes several at a time
+ *   refresh.h    the same between substeps, in place
  *   links.c      joints of the parts
  *   seidel.c     Gauss-Seidel: sweeps over colours
  *   momentum.c   what makes sweeps converge on stacks
@@ -41,7 +42,8 @@ typedef struct tl_ccp_part {
   struct tl_ccp_momentum *momentum; /* NULL: none */
   uint32_t *moved; /* solver bodies that contacts of the part can move, where a plan lists them; */
   size_t moved_count;
-  size_t link_at; /* gradient methods: index in a field at which impulses of links begin */
+  bool has_bundles; /* many pairs have several contacts; set by a plan */
+  size_t link_at;   /* gradient methods: index in a field at which impulses of links begin */
   /* this solve corrects positions, not velocities: links are not aimed, nothing is reported */
   bool correcting;
   bool lifting; /* correcting, by lengths along the normals (lift.c) */
@@ -62,6 +64,7 @@ typedef struct tl_ccp {
   size_t small_count;
   float *small_rms;    /* m/s: final RMS residual of each small island */
   const uint8_t *deep; /* correcting: by row, TL_CCP_DEEP, TL_CCP_SINKING; NULL: not correcting */
+  struct tl_ccp_kept *kept; /* rows from substep to substep (refresh.h); NULL: made anew */
 } tl_ccp;
 
 /* Number of rows over which residuals are averaged. */
@@ -150,10 +153,14 @@ void tl_ccp_note_islands(const tl_ccp *job);
 typedef struct tl_ccp_pace {
   double theta;  /* Nesterov's sequence; 1: no momentum */
   double change; /* of the last sweep; < 0: there was none */
-  /* factor of the extrapolation before the next sweep, relative to the last change */
+  /* factor of the extrapolation before the next sweep, relative to the last change; < 0: there was
+   * no sweep before */
   talus_real beta;
 } tl_ccp_pace;
-#define TL_CCP_AT_REST ((tl_ccp_pace){1, -1, 0})
+#define TL_CCP_AT_REST ((tl_ccp_pace){1, -1, -1})
+
+/* Whether many rows of the part are of pairs that have several. */
+bool tl_ccp_has_bundles(const tl_ccp_part *part);
 
 /* Decides whether the part uses momentum, and takes memory for it. Packs must be filled. */
 talus_status tl_ccp_take_momentum(tl_ccp_part *part);

@@ -1,6 +1,7 @@
 /* Which islands have not converged: those whose RMS residual is above |gravity| dt (the speed of
  * free fall in a step), above the tolerance (which counts without gravity), and above a hundredth
  * of the island's fastest approach. */
+#include "contact/ride.h"
 #include "solve/ccp/ccp.h"
 
 #include <math.h>
@@ -60,6 +61,7 @@ static void note_residual(const tl_ccp *job, uint32_t first, uint32_t end, doubl
   const double h = system->crowd->dt, fall = (double)tl_length(system->model->gravity) * h;
   if (!(rms > fmax(fall, (double)system->settings->tolerance)) || first == end)
     return;
+  tl_ride_settle(system->crowd->ride);
   const approach found = {job, first, rms};
   if (comes_fast(&found, end - first))
     return;

@@ -11,6 +11,7 @@
  * u_n is the normal velocity of the solution, so that sinking which the sweeps did not stop is
  * corrected at once; of older overlap a share is corrected. If no overlap is deeper than the slop,
  * nothing is done. */
+#include "contact/ride.h"
 #include "kernels/impulse.h"
 #include "solve/ccp/ccp.h"
 #include "solve/ccp/visits.h"
@@ -115,6 +116,8 @@ static bool needs_correction(tl_ccp *job) {
   if (system->report->residual_max * system->crowd->dt > (double)system->slop)
     return true;
   const bool are_all = job->rows.count == system->contacts->count && !system->gaps;
+  if (!are_all)
+    tl_ride_settle(system->crowd->ride);
   return are_all ? tl_find_first(par, job->rows.pack_count, has_deep, job) != SIZE_MAX
                  : tl_find_first(par, system->contacts->count, is_deep, system) != SIZE_MAX;
 }

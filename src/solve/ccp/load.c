@@ -1,5 +1,5 @@
 /* From contacts to packs of rows. */
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/refresh.h"
 #include "solve/ccp/visits.h"
 
 /* Most pairs of materials that are compared to find whether all have one coefficient of
@@ -177,14 +177,23 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
   rows->tensors = system->tensors;
   rows->body_count = system->crowd->count;
   rows->ncp = system->ncp;
-  TL_TAKE(arena, rows->pack_count, &rows->packs);
-  TL_TRY(tl_system_take(system, rows->pack_count * TL_CCP_LANES, sizeof *rows->gaps,
-                        (void **)&rows->gaps));
-  if (system->summary.arms)
-    TL_TAKE(arena, rows->pack_count, &rows->arms);
+  const tl_ccp_kept *kept = job->kept;
+  if (kept) {
+    rows->packs = kept->packs;
+    rows->gaps = kept->gaps;
+    rows->arms = kept->arms;
+  } else {
+    TL_TAKE(arena, rows->pack_count, &rows->packs);
+    TL_TRY(tl_system_take(system, rows->pack_count * TL_CCP_LANES, sizeof *rows->gaps,
+                          (void **)&rows->gaps));
+    if (system->summary.arms)
+      TL_TAKE(arena, rows->pack_count, &rows->arms);
+  }
   if (system->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(arena, rows->pack_count, &rows->rolls);
-  if (!has_one_friction(system, &rows->friction))
+  if (!has_one_friction(system, &rows->friction) && kept)
+    rows->frictions = kept->frictions;
+  else if (!has_one_friction(system, &rows->friction))
     TL_TAKE(arena, rows->pack_count, &rows->frictions);
   for (size_t i = 0; i < job->part_count; ++i) {
     tl_ccp_part *part = &job->parts[i];
@@ -200,7 +209,10 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
     part->rows.pack_row = NULL;
     part->rows.gaps = NULL;
   }
-  tl_for(&system->model->par, rows->pack_count, 64, make_packs, job);
+  if (kept)
+    tl_ccp_refresh(job, make_packs);
+  else
+    tl_for(&system->model->par, rows->pack_count, 64, make_packs, job);
   if (rows->rolls)
     tl_ccp_load_rolls(job);
   return TALUS_OK;

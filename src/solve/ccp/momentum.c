@@ -122,7 +122,7 @@ static bool is_same_pair(const tl_contact *c, const tl_contact *d) {
 /* True if enough rows are second contacts of their pair to pay for the memory traffic of momentum:
  * one box among a million spheres is not enough. Contacts of a pair are neighbours in canonical
  * order. */
-static bool has_bundles(const tl_ccp_part *part) {
+bool tl_ccp_has_bundles(const tl_ccp_part *part) {
   const tl_contact *data = part->system->contacts->data;
   const size_t enough = part->rows.count / 8 + 1;
   size_t count = 0;
@@ -159,7 +159,8 @@ talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
   part->momentum = NULL;
   if (part->links.count > 0 || part->lifting)
     return TALUS_OK;
-  const bool bundles = part->system->summary.nonspheres && has_bundles(part);
+  const bool bundles = part->system->summary.nonspheres &&
+                       (part->moved ? part->has_bundles : tl_ccp_has_bundles(part));
   if (!bundles && part->rows.count > MOST)
     return TALUS_OK;
   TL_TAKE(arena, 1, &m);
@@ -195,12 +196,8 @@ void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int work
   if (!m)
     return;
   const size_t last = tl_share(part->rows.pack_count, worker + 1, workers);
-  for (size_t k = tl_share(part->rows.pack_count, worker, workers); k < last; ++k) {
+  for (size_t k = tl_share(part->rows.pack_count, worker, workers); m->course && k < last; ++k) {
     const tl_ccp_lanes *p = &part->rows.packs[k].impulse;
-    if (m->last_impulse) {
-      m->last_impulse[k] = *p;
-      continue;
-    }
     m->course[k] = (trail){*p, *p};
     m->turning[k] = (trail){part->rows.rolls[k].torque, part->rows.rolls[k].torque};
   }

@@ -194,8 +194,8 @@ double tl_ccp_pull_of(talus_vec3 now, talus_vec3 n, talus_real en, talus_real et
 
 /* tl_ccp_sweep_packs with momentum: before its visit, each row is extrapolated by beta times its
  * change in the sweep before. last: by pack, the impulses after the sweep before that one;
- * replaced by the impulses before this sweep. *pull: the sum of tl_ccp_pull_of. No row may pass
- * on torque. */
+ * replaced by the impulses before this sweep. *pull: the sum of tl_ccp_pull_of. beta < 0:
+ * there was no sweep before, and `last` is only written. No row may pass on torque. */
 double tl_ccp_sweep_on(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta, size_t begin,
                        size_t end, bool serial, double *pull);
 double tl_ccp_sweep_on_scalar(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta,

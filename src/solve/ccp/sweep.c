@@ -82,7 +82,8 @@ static double sweep_lane_on(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_r
                             uint32_t i, talus_real *pull) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const talus_vec3 now = tl_ccp_lane(&pack->impulse, i), n = tl_ccp_lane(&pack->normal, i);
-  const tl_ccp_course course = {tl_madd(now, beta, tl_sub(now, tl_ccp_lane(&last[k], i))), now};
+  const talus_vec3 way = beta < 0 ? tl_vec3(0, 0, 0) : tl_sub(now, tl_ccp_lane(&last[k], i));
+  const tl_ccp_course course = {tl_madd(now, tl_max(beta, 0), way), now};
   tl_ccp_put_lane(&last[k], i, now);
   const double change = sweep_from(rows, k, i, course.from);
   *pull = 0;

@@ -19,7 +19,7 @@ INLINE lanes_vec less(lanes_vec a, lanes_vec b) {
 
 /* Momentum of a sweep (solve/ccp/momentum.c). last: by pack, the impulses after the sweep before;
  * replaced by those at the begin of this sweep; NULL: no momentum. beta: factor of the
- * extrapolation. */
+ * extrapolation; < 0: there was no sweep before, and `last` is only written. */
 typedef struct course {
   tl_ccp_lanes *last;
   talus_real beta;
@@ -31,6 +31,11 @@ INLINE lanes_vec start_of(const tl_ccp_pack *pack, size_t k, size_t o, const cou
   if (!on->last)
     return now;
   const lanes zero = {0}, share = zero + on->beta;
+  if (on->beta < 0) {
+    const lanes_vec first = {now.x + zero, now.y + zero, now.z + zero};
+    store_vec(&on->last[k], o, now);
+    return first;
+  }
   const lanes_vec from = lanes_madd(now, share, less(now, load_vec(&on->last[k], o)));
   store_vec(&on->last[k], o, now);
   return from;
@@ -205,6 +210,11 @@ INLINE void prefetch_run(const tl_ccp_rows *rows, size_t k, size_t n, const size
   }
 }
 
+/* Reaches stand last, and are not read where there are arms. */
+INLINE size_t bytes_of_pack(const tl_ccp_rows *rows) {
+  return rows->arms ? offsetof(tl_ccp_pack, reach_a) : sizeof(tl_ccp_pack);
+}
+
 INLINE void prefetch_ahead(const tl_ccp_rows *rows, size_t k, const size_t bytes) {
   prefetch_run(rows, k, 1, bytes);
 }
@@ -300,12 +310,12 @@ INLINE double sweep_all(const tl_ccp_rows *rows, size_t begin, size_t end, const
     run_numbers of;
     n = 1;
     if (tl_ccp_rolls(rows, k)) {
-      prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+      prefetch_ahead(rows, k, bytes_of_pack(rows));
       sum = sweep_apart(rows, k, sum, &moved);
       continue;
     }
     n = run_from(rows, k, end);
-    prefetch_run(rows, k, n, sizeof(tl_ccp_pack));
+    prefetch_run(rows, k, n, bytes_of_pack(rows));
     const bool by_tensor = !radial && tl_ccp_needs_tensor(rows, &rows->packs[k]);
     if (radial)
       sweep_run(rows, k, n, true, false, on, &of);
@@ -357,7 +367,7 @@ static double warm_packs(const tl_ccp_rows *rows, size_t begin, size_t end, talu
   const bool radial = tl_ccp_is_radial(rows);
   double sum = 0;
   for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+    prefetch_ahead(rows, k, bytes_of_pack(rows));
     const pack_numbers work =
         radial ? warm_any(rows, k, share, true) : warm_any(rows, k, share, false);
     sum += add_pack(0, &work);
@@ -423,7 +433,7 @@ static double residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, 
   bodies_of_pack of = {0};
   *most = 0;
   for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+    prefetch_ahead(rows, k, bytes_of_pack(rows));
     follow_bodies(rows, begin, k, &of);
     const pack_numbers r = residual_any(rows, k, &of);
     double all = 0;
@@ -487,7 +497,7 @@ static void aim_packs(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t beg
                       uint8_t *deep) {
   bodies_of_pack of = {0};
   for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+    prefetch_ahead(rows, k, bytes_of_pack(rows));
     follow_bodies(rows, begin, k, &of);
     for (size_t o = 0; o < TL_CCP_LANES; o += W)
       aim_pack(rows, aim, k, o, &of, deep);

@@ -1,7 +1,7 @@
 /* Loops over packs of rows, eight rows at a time or as many as the machine has: written once
- * (sweep_lanes.h, lift_lanes.h, roll_lanes.h, step_lanes.h, load_lanes.h), compiled for each
- * instruction set (visits_*.c). The bits are those of the scalar code (rows.h: tl_ccp_..._scalar,
- * tl_ccp_fill_packs). */
+ * (sweep_lanes.h, lift_lanes.h, roll_lanes.h, step_lanes.h, load_lanes.h, refresh_lanes.h),
+ * compiled for each instruction set (visits_*.c). The bits are those of the scalar code (rows.h:
+ * tl_ccp_..._scalar, tl_ccp_fill_packs). */
 #ifndef TL_SOLVE_CCP_VISITS_H
 #define TL_SOLVE_CCP_VISITS_H
 
@@ -38,6 +38,8 @@ typedef struct tl_ccp_visits {
   /* tl_ccp_fill_packs in lanes, if scene and impacts allow it. NULL: not with this instruction set
    * or precision. */
   void (*fill)(const struct tl_ccp *job, size_t begin, size_t end);
+  /* Packs that a plan keeps (refresh.h); NULL: not here. */
+  void (*refresh)(const struct tl_ccp *job, size_t begin, size_t end);
 } tl_ccp_visits;
 
 extern const tl_ccp_visits tl_ccp_visits_generic, tl_ccp_visits_avx2, tl_ccp_visits_avx512;

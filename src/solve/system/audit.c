@@ -8,6 +8,7 @@
  * A = sum p.u_f and B = p.N p the work is s A + s^2 B/2. In terms of bodies, without a product,
  * A + B/2 = (v_f + v_1)/2 . M (v_1 - v_f), less the work of moving walls. Islands with joints are
  * left out, because motors and springs may add energy. */
+#include "contact/ride.h"
 #include "crowd/asleep.h"
 #include "solve/system/links.h"
 
@@ -67,6 +68,7 @@ static void take_walls(const audit *a) {
   const tl_model *model = system->model;
   if (!system->summary.moving_walls)
     return;
+  tl_ride_settle(system->crowd->ride);
   for (size_t i = 0; i < system->contacts->count; ++i) {
     const tl_contact *c = &system->contacts->data[i];
     const bool of_a = (model->property.flags[c->a] & TL_FLAG_KINEMATIC) != 0;
