@@ -218,15 +218,15 @@ typedef struct near_runs {
 } near_runs;
 
 TL_LANES_INLINE size_t near_all(const tl_packed_out *out, uint32_t p, const near_runs *runs,
-                                const bool are_short, tl_pair *to, size_t count,
-                                __m256i *nearest) {
+                                const bool are_short, tl_pair *to, size_t count, __m256i *nearest) {
   const tl_packed *packed = out->packed;
   const lanes_box box = spread_box(packed, p);
   const __m256i slot = _mm256_set1_epi32((int32_t)packed->who[p]);
   for (int r = 0; r < 5; ++r)
-    count = are_short ? near_run(packed, &box, slot, runs->q[r], runs->length[r], to, count, nearest)
-                      : near_long_run(packed, &box, slot, runs->q[r], runs->length[r], to, count,
-                                      nearest);
+    count =
+        are_short
+            ? near_run(packed, &box, slot, runs->q[r], runs->length[r], to, count, nearest)
+            : near_long_run(packed, &box, slot, runs->q[r], runs->length[r], to, count, nearest);
   return count;
 }
 
@@ -246,18 +246,17 @@ static void search_near(tl_packed_out *out, const tl_bins_level *level, uint32_t
     uint32_t longest = 0;
     for (int r = 0; r < 5; ++r)
       longest = runs.length[r] > longest ? runs.length[r] : longest;
-    if (__builtin_expect(
-            longest > LONG || (packed->who[p] & TL_BINS_STATIC) != 0 || !out->plain, 0)) {
+    if (__builtin_expect(longest > LONG || (packed->who[p] & TL_BINS_STATIC) != 0 || !out->plain,
+                         0)) {
       search_rows(out, p, level);
       continue;
     }
     if (out->count > TL_PACKED_BUFFER - ROOM_OF_P)
       tl_packed_flush(out);
     __m256i nearest = _mm256_set1_epi32(-1);
-    const size_t count =
-        longest <= TL_PACKED_LANES
-            ? near_all(out, p, &runs, true, out->pair, out->count, &nearest)
-            : near_all(out, p, &runs, false, out->pair, out->count, &nearest);
+    const size_t count = longest <= TL_PACKED_LANES
+                             ? near_all(out, p, &runs, true, out->pair, out->count, &nearest)
+                             : near_all(out, p, &runs, false, out->pair, out->count, &nearest);
     if (__builtin_expect(find_zero(nearest) != 0, 0)) {
       search_rows(out, p, level); /* once more */
       continue;
