@@ -1,4 +1,4 @@
-/* talus bench blocks: the command, worlds and what is measured of them. */
+/* talus bench blocks: the command, its worlds and its measurements. */
 #include "blocks.h"
 
 #include <errno.h>
@@ -217,7 +217,7 @@ static bool is_known(const char *table) {
   return bench_has_table("blocks", table, names, SECTIONS);
 }
 
-/* The same table by the other build: what it prints, behind a bar. */
+/* Prints the same table as measured by the other build, behind a bar. */
 static bool run_other(const blocks_bench *bench, const char *table) {
   const blocks_options *o = &bench->options;
   const int numbers[] = {o->bodies, o->steps, o->threads, o->substeps, o->iterations};

@@ -1,7 +1,7 @@
-/* talus bench blocks: what its files share.
+/* talus bench blocks: shared by its files.
  *
- * Boxes, hulls and machines at the steps that games take: the price of a step by stage, how far
- * stacks creep and sag meanwhile, and the price of a pair in the narrow phase by its two kinds. */
+ * Boxes, hulls and machines at the step lengths of games: the time of a step by stage, creep and
+ * sag of stacks, and the time of a pair in the narrow phase by its two kinds. */
 #ifndef BENCH_BLOCKS_H
 #define BENCH_BLOCKS_H
 
@@ -22,7 +22,7 @@ typedef struct blocks_options {
 
 typedef struct blocks_bench {
   blocks_options options;
-  const char *folder;  /* of CSV files; NULL: none */
+  const char *folder;  /* folder of CSV files; NULL: none */
   const char *against; /* another talus, which runs every table after this one; NULL: none */
 } blocks_bench;
 
@@ -35,7 +35,7 @@ bool blocks_fail(const char *doing);
 
 /* ---- worlds ---------------------------------------------------------------------------------- */
 
-/* A world as the options want it, with a material of friction 0.6. */
+/* A world with the options' settings, and a material of friction 0.6. */
 typedef struct blocks_rig {
   talus_world *world;
   talus_material material;
@@ -47,15 +47,15 @@ bool blocks_add_shape(blocks_rig *rig, talus_shape_kind kind, double a, double b
                       talus_shape *shape);
 bool blocks_add_body(blocks_rig *rig, talus_body_kind kind, talus_shape shape, talus_dvec3 at,
                      talus_quat rotation, talus_body *body);
-/* A pure function of i. */
+/* A rotation that depends on i only. */
 talus_quat blocks_rotation(uint64_t i);
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
 /* Prints the heading of scenes, and opens NAME.csv. */
 bool blocks_begin(const blocks_bench *bench, const char *name, FILE **csv);
-/* Steps the world and prints a line: ms by stage of all steps, and of the last quarter, creep and
- * sag of free bodies. */
+/* Steps the world and prints a line: ms by stage over all steps and over the last quarter; creep
+ * and sag of free bodies. */
 bool blocks_measure(const blocks_bench *bench, const char *name, talus_world *world, int steps,
                     FILE *csv);
 

@@ -1,8 +1,8 @@
-/* talus bench blocks: what a pair costs in the narrow phase, by its two kinds.
+/* talus bench blocks: time of a pair in the narrow phase, by its two kinds.
  *
- * Pairs stand alone: one body fixed, one free, no gravity, nothing moves. What is measured is the
- * stage as a step has it (contacts, history, reach) on one thread, of steps after the first the
- * fastest: others waited for the processor. */
+ * Pairs are isolated: one body fixed, one free, no gravity, nothing moves. The stage is measured as
+ * in a step (contacts, history, reach) on one thread. The fastest step after the first counts,
+ * because others waited for the processor. */
 #include "blocks.h"
 
 #include <math.h>
@@ -14,8 +14,8 @@
 enum { FLAT, TOUCH, MISS, WAYS };
 static const char *const ways[WAYS] = {"flat", "touch", "miss"};
 
-#define DEEP  1e-3 /* m: overlap of those that touch */
-#define CLEAR 0.1  /* m: between those that miss, whose boxes overlap */
+#define DEEP  1e-3 /* m: overlap of pairs that touch */
+#define CLEAR 0.1  /* m: gap of pairs without contact whose boxes overlap */
 #define APART 8.0  /* m: from pair to pair */
 
 static const talus_shape_kind kinds[] = {TALUS_BOX,  TALUS_HULL,    TALUS_CYLINDER,
@@ -37,7 +37,7 @@ static bool add_kind(blocks_rig *rig, talus_shape_kind kind, talus_shape *shape)
   }
 }
 
-/* A body whose shape's own frame is here. */
+/* A body with the frame of its shape at this pose. */
 static tl_posed posed(const blocks_rig *rig, talus_shape handle, talus_dvec3 at, talus_quat q) {
   const tl_shape *shape = &rig->world->model.shapes.data[handle.index];
   const talus_vec3 centre = tl_quat_rotate(q, tl_narrow(shape->centre));
@@ -47,7 +47,7 @@ static tl_posed posed(const blocks_rig *rig, talus_shape handle, talus_dvec3 at,
                     .rotation = tl_quat_mul(q, shape->axes)};
 }
 
-/* How far b is from a in this direction when they just touch, by bisection. */
+/* Distance of b from a in this direction when they just touch, by bisection. */
 static double touching_distance(tl_posed a, tl_posed b, talus_dvec3 direction) {
   const talus_dvec3 from = b.position;
   tl_posed at_origin = a;
@@ -79,7 +79,7 @@ static bool add_pair(blocks_rig *rig, talus_shape a, talus_shape b, int way, int
          blocks_add_body(rig, TALUS_FREE, b, tl_dadd(at, off), qb, NULL);
 }
 
-/* Of the narrow phase in the fastest of some steps, s. */
+/* Time of the narrow phase in the fastest of some steps, s. */
 static bool time_steps(talus_world *world, int steps, double *least, size_t *contacts) {
   talus_report report;
   bool good =

@@ -49,7 +49,7 @@ bool blocks_pyramid(const blocks_bench *bench) {
 
 /* ---- hulls and rubble ------------------------------------------------------------------------ */
 
-/* Bodies in layers above the floor of a tank that holds them in about six layers. */
+/* Bodies in layers above the floor of a container that holds about six layers of them. */
 static bool pour(blocks_rig *rig, int count, const talus_shape *shapes, int kinds) {
   const int side = (int)ceil(sqrt(count / 6.0)) + 1;
   talus_shape tank;
@@ -123,7 +123,7 @@ static bool join(blocks_rig *rig, talus_body a, talus_body b, talus_dvec3 at) {
   return talus_world_add_joint(rig->world, &def, NULL) == TALUS_OK || blocks_fail("a joint");
 }
 
-/* Held along one edge, it swings down from level. */
+/* A sheet held along one edge, which swings down from horizontal. */
 static bool hang_sheet(blocks_rig *rig, int count) {
   enum { SIDE_MOST = 512 };
   static talus_body last[SIDE_MOST];

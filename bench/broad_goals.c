@@ -1,5 +1,4 @@
-/* What we ask of ourselves: even and uneven sizes, order in memory, little motion, the choice of
- * `auto`. */
+/* Our own goals: even and uneven sizes, order in memory, little motion, the choice of `auto`. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@ static bool fail(const char *doing) {
   return false;
 }
 
-/* A scene, every method, every thread count. */
+/* Measures a scene with every method and number of threads. */
 static bool measure(broad_bench *bench, const char *section, const char *name,
                     const broad_recipe *recipe, int with) {
   broad_scene scene;
@@ -36,15 +35,16 @@ static size_t most(const broad_bench *bench, size_t n) {
 
 /* ---- even ------------------------------------------------------------------------------------ */
 
-/* Bytes that bins move per body, each line of memory once: boxes are read three times (sizes and
- * extents, histogram, spreading); records of 32 are spread, which reads the lines first, and read;
- * as much is written in order and read by the search; cells and pairs are written and read. */
+/* Bytes that bins move per body, counting each cache line once: boxes are read three times (sizes
+ * and extents, histogram, records); records of 32 bytes are written, which first reads the cache
+ * lines, and read; the same amount is written in order and read by the search; cells and pairs are
+ * written and read. */
 static double bins_bytes(double pairs_per_body) {
   const double boxes = 3 * 48, records = 3 * 32, sorted = 3 * 32, cells = 12;
   return boxes + records + sorted + cells + 40 * pairs_per_body;
 }
 
-/* Seconds of the stages of bins, of the last of a few calls. */
+/* Seconds of the stages of bins, in the last of a few calls. */
 static bool measure_stages(const broad_group *group, tl_bins_stages *stages) {
   const broad_recipe recipe = {.count = group->count, .fraction = 0.1, .smallest = 1, .seed = 3};
   broad_scene scene;
@@ -66,7 +66,8 @@ static bool measure_stages(const broad_group *group, tl_bins_stages *stages) {
   return good;
 }
 
-/* What bins spend where, and what that is beside moving the bytes at the bandwidth measured. */
+/* Prints the time of each stage of bins, beside that of moving its bytes at the measured
+ * bandwidth. */
 static void print_stages(const broad_bench *bench, const broad_group *group,
                          const broad_row *bins) {
   const double n = (double)group->count, bytes = bins_bytes((double)bins->pairs / n);
@@ -144,7 +145,7 @@ bool broad_order(broad_bench *bench) {
 
 /* ---- skin ------------------------------------------------------------------------------------ */
 
-/* Everything moves straight on, 1/200 of a radius per step, in a direction of its own. */
+/* All bodies move straight, 1/200 of a radius per step, each in its own direction. */
 #define STEP_LENGTH 0.005
 #define SKIN        0.2 /* radii */
 
@@ -161,7 +162,7 @@ static void move(broad_scene *scene) {
   }
 }
 
-/* One step with the pairs in order: as a rebuild, or with the candidates that are kept. */
+/* One step with sorted pairs: a rebuild, or with kept candidates. */
 static bool step(broad_model *with, const talus_box *boxes, double *ms, size_t *count) {
   tl_pairs pairs;
   if (tl_arena_reset(&with->arena) != TALUS_OK)
@@ -174,8 +175,8 @@ static bool step(broad_model *with, const talus_box *boxes, double *ms, size_t *
   return true;
 }
 
-/* Steps before those that count; and how many do: from one renewal to the next are 21, so that the
- * mean is over two times round. */
+/* Steps before the measurement; and measured ones: there are 21 from one renewal to the next, so
+ * that the mean covers two cycles. */
 #define WARM  3
 #define STEPS 42
 
@@ -191,7 +192,7 @@ static bool take_steps(broad_scene *scene, broad_model *plain, broad_model *skin
     double ms;
     const uint64_t before = skinned->cache.renewals;
     broad_scene_boxes(scene, boxes);
-    if (i == WARM - 1) /* a second renewal, so that one that counts finds its memory mapped */
+    if (i == WARM - 1) /* a second renewal, so that a measured one finds its memory mapped */
       tl_broad_forget(&skinned->cache);
     if (!step(plain, boxes, &times->anew[times->steps], &times->pairs) ||
         !step(skinned, boxes, &ms, &times->kept_pairs))

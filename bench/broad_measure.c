@@ -38,8 +38,8 @@ static void copy(void *context, size_t begin, size_t end) {
     work->to[i] = 0.5 * work->from[i] + 1;
 }
 
-/* Arrays of 64 MiB, which no cache holds; the first pass maps their pages. What the processor reads
- * before it writes is not counted. */
+/* Arrays of 64 MiB, which exceed all caches; the first pass maps their pages. Reads that the
+ * processor makes before writes are not counted. */
 double broad_bandwidth(int threads, bool quick) {
   const size_t n = (size_t)1 << (quick ? 20 : 23);
   const tl_par par = {.threads = threads};
@@ -63,7 +63,7 @@ double broad_bandwidth(int threads, bool quick) {
 
 typedef struct method {
   talus_broad_kind kind;
-  double power; /* of the number of bodies that its time goes with */
+  double power; /* exponent of the number of bodies in the time */
   int with;     /* only if asked for */
 } method;
 
@@ -94,7 +94,7 @@ double broad_predict(const broad_bench *bench, const broad_group *group, const c
   return best ? 1e-3 * row->ms * pow((double)group->count / (double)best->count, power) : 0;
 }
 
-/* A detector of its own for each, whose memory stays mapped between its turns. */
+/* A detector for each method, whose memory stays mapped between its turns. */
 typedef struct turn {
   talus_detector *detector;
   double times[64];
@@ -112,8 +112,8 @@ static bool take_turn(turn *of, const talus_box *boxes, size_t n) {
   return true;
 }
 
-/* The first call of a method maps its memory, the second maps it anew in one piece: neither counts
- * where a call is short enough to be made again. */
+/* The first call of a method maps its memory, the second maps it again in one piece: neither counts
+ * if a call is short enough to be repeated. */
 static bool warm_up(turn *of, const broad_options *options, const talus_box *boxes, size_t n) {
   for (int i = 0; i < 3; ++i) {
     if (!take_turn(of, boxes, n))
@@ -126,14 +126,14 @@ static bool warm_up(turn *of, const broad_options *options, const talus_box *box
     if (i < 2)
       of->taken = 0;
   }
-  const double calls = 4.0 / (1e-3 * of->stats.broad_ms + 1e-6); /* some seconds are enough */
+  const double calls = 4.0 / (1e-3 * of->stats.broad_ms + 1e-6); /* a few seconds are enough */
   of->wanted = options->repeat < 63 ? options->repeat : 63;
   if (calls < of->wanted)
     of->wanted = calls < 2 ? 2 : (int)calls;
   return true;
 }
 
-/* What a call will take; of brute force that is known without having tried. */
+/* Predicted time of a call; for brute force it is known without a measurement. */
 static double seconds_of(const broad_bench *bench, const broad_group *group, const method *of) {
   const double n = (double)group->count;
   const double seconds = broad_predict(bench, group, talus_broad_name(of->kind), of->power);
@@ -180,7 +180,8 @@ static bool measure_methods(const broad_bench *bench, broad_group *group, const 
   bool good = make_turns(bench, group, with, turns, order, &count);
   for (int i = 0; good && i < count; ++i) {
     good = warm_up(&turns[i], &bench->options, boxes, group->count);
-    /* What is large is measured one after the other, so that memory is not needed for all. */
+    /* Large scenes are measured one method after the other, so that memory is not needed for
+     * all. */
     if (good && group->count > 2000000) {
       while (good && turns[i].taken < turns[i].wanted)
         good = take_turn(&turns[i], boxes, group->count);

@@ -1,5 +1,4 @@
-/* What stages read of a world, for bodies of which only boxes are known: for the benchmarks of
- * stages' own functions. */
+/* A model for bodies of which only boxes are known: for benchmarks of the stages' own functions. */
 #ifndef BENCH_BROAD_MODEL_H
 #define BENCH_BROAD_MODEL_H
 

@@ -1,5 +1,5 @@
-/* Peers: programs next to this one (bench/peers), which read a scene from a file and print what
- * they found and how long they took. */
+/* Peers: programs next to this one (bench/peers), which read a scene from a file and print pairs
+ * and times. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 
 static const struct {
   const char *program;
-  const char *methods[2]; /* the slowest first: it tells whether to wait for them */
+  const char *methods[2]; /* the slowest first: its time decides whether to run them */
   bool has_threads, is_delaunay;
-  double microseconds; /* per body, about: where no smaller scene has told */
+  double microseconds; /* per body, about: used if no smaller scene was measured */
 } peers[] = {
     {"talus-peer-embree", {"embree-medium", "embree-low"}, true, false, 1},
     {"talus-peer-bullet", {"bullet-dbvt", "bullet-deferred"}, false, false, 10},
@@ -40,8 +40,8 @@ static void take_line(broad_group *group, const char *line) {
   row->bytes = megabytes * 1048576;
 }
 
-/* A peer of one thread takes the same time whatever the others have: what is known is not measured
- * again. */
+/* A peer with one thread takes the same time whatever the number of threads of others: known times
+ * are used again. */
 static bool take_known(const broad_bench *bench, broad_group *group, size_t which) {
   bool any = false;
   for (size_t i = 0; !peers[which].has_threads && i < bench->groups; ++i) {

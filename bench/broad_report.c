@@ -24,7 +24,7 @@ broad_group *broad_group_begin(broad_bench *bench, const char *section, const ch
 }
 
 broad_row *broad_group_add(broad_group *group, const char *method) {
-  static broad_row nowhere; /* more methods than there is room for are not shown */
+  static broad_row nowhere; /* methods beyond the capacity are not shown */
   broad_row *row = group->rows < BROAD_METHODS_MOST ? &group->row[group->rows++] : &nowhere;
   *row = (broad_row){.ms = NAN};
   snprintf(row->method, sizeof row->method, "%s", method);
@@ -50,7 +50,7 @@ const broad_row *broad_group_best(const broad_group *group) {
   return best;
 }
 
-/* Pairs must be the same whoever found them. */
+/* All methods must find the same pairs. */
 static void check_pairs(broad_bench *bench, const broad_group *group) {
   const broad_row *first = NULL;
   for (int i = 0; i < group->rows; ++i) {
@@ -66,7 +66,7 @@ static void check_pairs(broad_bench *bench, const broad_group *group) {
   }
 }
 
-/* Five million bodies are to be searched with less than 3 GiB, by all but brute force. */
+/* Goal: five million bodies with less than 3 GiB, by all methods except brute force. */
 static void check_memory(broad_bench *bench, const broad_group *group) {
   const double most = 3.0 * 1024 * 1024 * 1024;
   for (int i = 0; i < group->rows; ++i) {

@@ -1,4 +1,4 @@
-/* The tables and figures of Poirrier (2009), with what the paper printed beside. */
+/* The tables and figures of Poirrier (2009), beside the numbers printed in the paper. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,8 @@ static bool measure_published(broad_group *group, const broad_scene *scene) {
   return good || fail("kd-tree-1");
 }
 
-/* One size: settles 50 steps, then asks every method at a step in the middle of 50 ... 60. */
+/* One size: settles for 50 steps, then measures every method at a step in the middle of 50 ...
+ * 60. */
 static bool measure_settled(broad_bench *bench, size_t row, size_t n) {
   const broad_options *options = &bench->options;
   const int steps = options->quick ? 15 : 55;
@@ -194,7 +195,7 @@ bool broad_tables_2_3(broad_bench *bench) {
 typedef struct series {
   const char *name;
   talus_broad_kind kind;
-  bool keeps;       /* what it can from step to step: the sweep's order */
+  bool keeps;       /* data kept from step to step: the sweep's order */
   double times[64]; /* ms */
   int count;
   uint64_t pairs;
@@ -243,8 +244,7 @@ static bool time_all(series *methods, const talus_box *boxes, bool counts) {
   return true;
 }
 
-/* One run. What comes before the first step that counts makes memory and orders warm. *scene is
- * then as it was at the last step. */
+/* One run. Steps before `first` warm up memory and orders. *scene is then that of the last step. */
 static bool follow(series *methods, int first, int steps, uint64_t seed, broad_scene *scene) {
   const size_t n = methods[0].with.model.bodies;
   const broad_recipe recipe = {
@@ -283,7 +283,7 @@ static bool measure_small(broad_bench *bench, const char *name, size_t n, int fi
     if (group) {
       broad_row *row = broad_group_add(group, methods[i].name);
       row->ms = broad_median(methods[i].times, methods[i].count);
-      row->pairs = methods[i].pairs; /* of the last step, which is the one that peers see */
+      row->pairs = methods[i].pairs; /* of the last step, which peers measure */
       row->has_pairs = true;
       row->is_reference = methods[i].keeps;
     }

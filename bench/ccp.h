@@ -1,8 +1,8 @@
-/* talus bench ccp: what its files share.
+/* talus bench ccp: shared by its files.
  *
- * The tables of Tasora, Negrut and Anitescu (2011) re-measured, convergence of every
- * method, the price of a sweep and of a product, and other programs on the same heap. Every time
- * has the number of iterations and the residual beside it: a solver that stops early is fast.
+ * The tables of Tasora, Negrut and Anitescu (2011) measured again, convergence of every method, the
+ * time of a sweep and of a product, and other programs on the same heap. Every time is shown with
+ * the number of iterations and the residual: a solver that stops early is fast.
  *
  * A table ("section") is small enough to be run alone: --table, --max, --steps, --settle. */
 #ifndef BENCH_CCP_H
@@ -39,7 +39,7 @@ typedef bool ccp_section_fn(ccp_bench *bench);
 ccp_section_fn ccp_table_silo, ccp_table_tank, ccp_convergence, ccp_sweeps, ccp_peers;
 
 const char *ccp_method_name(int method);
-const char *ccp_peer_name(size_t i); /* talus first; NULL where there is none */
+const char *ccp_peer_name(size_t i); /* talus is the first; NULL: no such peer */
 
 /* False, after a message. */
 bool ccp_fail(const char *doing);
@@ -47,27 +47,27 @@ bool ccp_fail(const char *doing);
 double ccp_now(void); /* s */
 double ccp_median(double *values, int n);
 
-/* Bytes per second of a = b + s c over arrays that no cache holds: two reads and a write of 8
- * bytes, what is read before it is written not counted. */
+/* Bandwidth of a = b + s c over arrays that exceed all caches, bytes per second: two reads and a
+ * write of 8 bytes; reads before writes are not counted. */
 double ccp_triad(int threads, bool quick);
 
 /* ---- worlds ---------------------------------------------------------------------------------- */
 
-/* Spheres, solved with a recovery of 0.05, on a lattice in an open box with a square floor, side 0:
+/* Spheres, solved with a recovery of 0.05, on a lattice in an open box with a square floor; side 0:
  * as wide as high when settled. */
 typedef struct ccp_recipe {
   size_t bodies;
   double side, hole; /* m; hole 0: none */
-  bool plugged;      /* the hole is closed by a body that ccp_unplug takes away */
+  bool plugged;      /* a body closes the hole until ccp_unplug */
   double dt;         /* s */
   int iterations, threads;
-  bool stops; /* at the automatic tolerance; otherwise every iteration is made */
+  bool stops; /* stops at the automatic tolerance; otherwise every iteration is made */
 } ccp_recipe;
 
 typedef struct ccp_heap {
   talus_world *world;
   talus_body plug;
-  uint32_t probe; /* the contact force on the box, where there is no hole */
+  uint32_t probe; /* measures the contact force on the box; not with a hole */
   size_t bodies;  /* spheres */
   double side;
 } ccp_heap;
@@ -76,10 +76,10 @@ bool ccp_heap_make(const ccp_recipe *recipe, ccp_heap *heap);
 bool ccp_heap_unplug(ccp_heap *heap);
 void ccp_heap_free(ccp_heap *heap);
 
-/* How the next steps are solved; tolerance 0, so that every iteration is made. */
+/* Sets the method of the next steps; tolerance 0, so that every iteration is made. */
 void ccp_heap_solve_with(ccp_heap *heap, int method, int iterations, bool warm);
 
-/* A state to come back to: bodies, and contacts with their impulses. */
+/* A state that can be restored: bodies, and contacts with their impulses. */
 typedef struct ccp_snapshot {
   void *state[10];
   void *contacts;
@@ -90,10 +90,10 @@ bool ccp_snapshot_take(const ccp_heap *heap, ccp_snapshot *to);
 bool ccp_snapshot_restore(ccp_heap *heap, const ccp_snapshot *from);
 void ccp_snapshot_free(ccp_snapshot *snapshot);
 
-/* Means over steps; residuals are the worst of them. */
+/* Means over steps; the largest of the residuals. */
 typedef struct ccp_times {
   double total, collision, solve, narrow, broad; /* s per step */
-  double contacts;                               /* that the solver saw */
+  double contacts;                               /* number given to the solver */
   double residual_rms, residual_max;             /* m/s */
   int iterations;
   size_t bodies;
@@ -113,7 +113,7 @@ typedef struct ccp_curve {
   double x[CCP_POINTS_MOST], y[CCP_POINTS_MOST];
 } ccp_curve;
 
-/* Both axes logarithmic. False where the file cannot be written. */
+/* Both axes are logarithmic. False if the file cannot be written. */
 bool ccp_plot(const char *path, const char *title, const char *x_label, const char *y_label,
               const ccp_curve *curves, int count);
 

@@ -1,6 +1,6 @@
-/* Residual against iterations and against time: every method, from nothing and from the impulses
- * of the last step, on the same step of the same settled heap. Each point is a step of its own that
- * begins anew and makes exactly so many iterations. */
+/* Residual over iterations and over time: every method, cold and with the impulses of the last
+ * step, on the same step of the same settled heap. Each point is a separate step that starts from
+ * the same state and makes exactly that number of iterations. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -80,7 +80,7 @@ static bool draw(const study *s) {
   return good;
 }
 
-/* How quiet the heap is: warm starts are worth as much as steps are alike. */
+/* Prints how quiet the heap is: warm starts are good if consecutive steps are similar. */
 static bool print_start(const study *s) {
   talus_report report;
   if (talus_world_report(s->heap.world, &report) != TALUS_OK)

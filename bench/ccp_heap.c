@@ -1,5 +1,5 @@
-/* Worlds of talus bench ccp: spheres in a box, with a hole in its floor or without; and going back
- * to a state, so that every method begins with the same one. */
+/* Worlds of talus bench ccp: spheres in a box, with or without a hole in its floor; and restoring a
+ * state, so that every method begins with the same one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static talus_status add_fixed(ccp_heap *heap, const talus_shape_def *shape, talu
   return status == TALUS_OK ? talus_world_add_body(heap->world, &body, made) : status;
 }
 
-/* Four boards around a square hole, their upper sides at z = 0, and what closes it. */
+/* Four boards around a square hole, with their upper sides at z = 0, and a body that closes it. */
 static talus_status add_floor(ccp_heap *heap, const ccp_recipe *recipe, talus_material material) {
   const double w = recipe->hole, wide = 0.5 * (heap->side - w), off = 0.5 * (w + wide);
   const double thick = 2 * CCP_RADIUS;
@@ -111,8 +111,8 @@ static talus_status add_box(ccp_heap *heap, const ccp_recipe *recipe, talus_mate
   return status == TALUS_OK ? talus_world_add_probe(heap->world, &probe, &heap->probe) : status;
 }
 
-/* Rows of a cubic lattice with a small jitter that is a function of the number alone, and a shove,
- * so that they collapse into a random heap. */
+/* Rows of a cubic lattice with a small jitter, which depends only on the number, and a push, so
+ * that they collapse into a random heap. */
 static talus_status add_spheres(ccp_heap *heap, talus_body_def ball) {
   const double pitch = 2.06 * CCP_RADIUS, side = heap->side;
   const long across = (long)((side - 2 * CCP_RADIUS) / pitch) + 1;
@@ -141,7 +141,7 @@ static talus_status fill_heap(ccp_heap *heap, const ccp_recipe *recipe) {
   if (status == TALUS_OK)
     status = add_box(heap, recipe, ball.material);
   if (status == TALUS_OK && recipe->hole > 0) {
-    /* What has left is out of the way. */
+    /* Removes bodies that have left. */
     talus_region below = {.kind = TALUS_REGION_BOX};
     below.box = (talus_box){{-1e3, -1e3, -1e3}, {1e3, 1e3, -20 * CCP_RADIUS}};
     status = talus_world_add_sink(heap->world, "below", &below);
@@ -156,7 +156,8 @@ bool ccp_heap_make(const ccp_recipe *recipe, ccp_heap *heap) {
   def.solve.iterations = recipe->iterations;
   if (!recipe->stops)
     def.solve.tolerance = 0;
-  def.skin = 0.1 * CCP_RADIUS; /* the same pairs, found anew only when something has moved */
+  /* same pairs, but candidates are found anew only after enough motion */
+  def.skin = 0.1 * CCP_RADIUS;
   *heap = (ccp_heap){.bodies = recipe->bodies, .side = recipe->side};
   if (!(heap->side > 0))
     heap->side = 2 * CCP_RADIUS * cbrt((double)recipe->bodies);
@@ -179,7 +180,7 @@ void ccp_heap_free(ccp_heap *heap) {
   heap->world = NULL;
 }
 
-/* A benchmark of stages may: a world's settings do not change in its life otherwise. */
+/* Only a benchmark of stages may do this: settings of a world are constant otherwise. */
 void ccp_heap_solve_with(ccp_heap *heap, int method, int iterations, bool warm) {
   talus_solve_def *solve = &heap->world->model.solve;
   solve->method = (talus_ccp_method)method;
@@ -207,7 +208,8 @@ bool ccp_snapshot_take(const ccp_heap *heap, ccp_snapshot *to) {
   bool good = to->contacts != NULL;
   for (int i = 0; i < TL_STATE_FIELD_COUNT && good; ++i) {
     const void *rows = tl_field_rows(&world->state, &tl_state_fields[i]);
-    const size_t size = rows ? to->bodies * tl_state_fields[i].bytes : 0; /* lazy: not in use */
+    /* lazy field that is not in use */
+    const size_t size = rows ? to->bodies * tl_state_fields[i].bytes : 0;
     to->state[i] = malloc(size + 1);
     good = to->state[i] != NULL;
     if (good && rows)

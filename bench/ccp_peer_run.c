@@ -1,4 +1,4 @@
-/* Trials: talus in this process, others as programs of their own, with scripts written here. */
+/* Trials: talus in this process, others as separate programs, with scripts written here. */
 #include "ccp_peers.h"
 #include "peer_pipe.h"
 
@@ -130,7 +130,7 @@ bool peer_has_program(const char *name) {
 
 static void become(const peer_heap *heap, char *const *arguments, pid_t parent) {
   setpgid(0, 0);                /* so that its own children can be ended with it */
-  peer_die_with_parent(parent); /* which Ctrl-C reaches alone */
+  peer_die_with_parent(parent); /* Ctrl-C reaches only the parent */
   if (chdir(heap->folder) != 0)
     _exit(127);
   const int out = open("out.txt", O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -139,7 +139,7 @@ static void become(const peer_heap *heap, char *const *arguments, pid_t parent) 
     dup2(out, STDERR_FILENO);
   }
   setenv("OMP_NUM_THREADS", "1", 1);
-  if (geteuid() == 0) { /* Open MPI does not run as root unless told twice */
+  if (geteuid() == 0) { /* Open MPI does not run as root without these variables */
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
   }
@@ -214,7 +214,7 @@ bool peer_read_result(const peer_heap *heap, peer_trial *trial) {
                     peer_read_centres(heap, x) == heap->count &&
                     peer_overlap(heap, x, &trial->overlap);
   free(x);
-  /* What the box bears is the weight and what changed the momentum. */
+  /* The force on the box is the weight plus the change of momentum. */
   trial->base_error = (vcm[1] - vcm[0]) / (GRAVITY * seconds);
   trial->simulated = good ? seconds / loop : 0;
   return good;
@@ -222,7 +222,7 @@ bool peer_read_result(const peer_heap *heap, peer_trial *trial) {
 
 /* ---- LAMMPS and LIGGGHTS --------------------------------------------------------------------- */
 
-/* Stiffness so that a collision takes so many steps, damping for a restitution of 0.2. */
+/* Stiffness for a collision of that number of steps, damping for a restitution of 0.2. */
 typedef struct spring {
   double kn, gn;          /* linear: N/m, 1/s */
   double hertz, hertz_gn; /* Hertz: Pa, 1/(m s), the same at the largest overlap allowed */

@@ -1,5 +1,5 @@
 /* The table `peers`: talus and other programs on the same settled heap, each with its largest step
- * that still gives the right answer. */
+ * that passes. */
 #include "ccp_peers.h"
 
 #include <math.h>
@@ -13,18 +13,19 @@ typedef struct choice {
 } choice;
 #define MOST_CHOICES 32 /* of a program */
 
-/* Fastest first; the first that passes is the program's. Solvers: step and sweeps; 0 ends. What
- * comes beside sweeps costs about as much as 25 of them. */
+/* Fastest first; the first one that passes counts. Solvers: step and sweeps; 0 ends the list. The
+ * rest of a step costs about as much as 25 sweeps. */
 static const choice for_solvers[] = {
     {1e-2, 20}, {1e-2, 50},  {5e-3, 20},   {4e-3, 20},  {1e-2, 100}, {3e-3, 20},
     {5e-3, 50}, {4e-3, 35},  {2.5e-3, 20}, {3e-3, 30},  {4e-3, 50},  {2e-3, 20},
     {3e-3, 50}, {5e-3, 100}, {2e-3, 30},   {2e-3, 50},  {1e-3, 20},  {2e-3, 100},
     {1e-3, 50}, {1e-3, 100}, {5e-4, 50},   {5e-4, 100}, {0, 0}};
-/* Bullet: what comes beside sweeps costs about as much as 100 of them. */
+/* Bullet: the rest of a step costs about as much as 100 sweeps. */
 static const choice for_bullet[] = {{2e-3, 20},  {2e-3, 50},   {2e-3, 100}, {1e-3, 20}, {1e-3, 50},
                                     {2e-3, 200}, {1e-3, 100},  {5e-4, 20},  {5e-4, 30}, {5e-4, 50},
                                     {1e-3, 200}, {2.5e-4, 50}, {1e-4, 100}, {0, 0}};
-/* Penalty methods: step and steps per collision, which make the stiffness: fewer are stiffer. */
+/* Penalty methods: step, and steps per collision, which determine the stiffness: fewer are
+ * stiffer. */
 static const choice for_springs[] = {{3e-4, 6}, {2e-4, 6},  {1.5e-4, 6}, {1.2e-4, 6},
                                      {1e-4, 6}, {1e-4, 10}, {7e-5, 6},   {7e-5, 10},
                                      {5e-5, 6}, {5e-5, 10}, {3e-5, 10},  {0, 0}};
@@ -51,7 +52,7 @@ bool peer_passes(const peer_trial *trial) {
 
 /* ---- the heap -------------------------------------------------------------------------------- */
 
-/* Settled by talus; every program goes on from there. */
+/* Settled by talus; every program continues from there. */
 static bool make_heap(const ccp_bench *bench, size_t bodies, peer_heap *to) {
   const ccp_options *options = &bench->options;
   const long settle = options->settle > 0 ? options->settle : options->quick ? 100 : 500;
@@ -108,7 +109,7 @@ static bool is_here(const ccp_bench *bench, size_t bodies, size_t which) {
   const char *wanted = bench->options.peer;
   if (which > 0 && wanted && strcmp(wanted, peers[which].name) != 0)
     return false;
-  if (peers[which].run == peer_run_bullet) /* minutes for each trial of more, unless asked for */
+  if (peers[which].run == peer_run_bullet) /* a trial with more bodies takes minutes */
     return peer_has_bullet(bench) && (bodies <= 20000 || wanted);
   return !peers[which].program ||
          (peer_has_program(peers[which].program) && peer_has_program("mpirun"));
@@ -131,11 +132,11 @@ static void print_trial(size_t bodies, const char *name, const peer_trial *trial
             passes);
 }
 
-/* Whether a choice is sure to fail where another did, whose overlap was too large: a trial takes
- * minutes. Overlap goes with the duration of a collision of springs, squared for linear ones, to
- * the 5/3 for Hertz's; 2.5 is on the safe side. Bullet's was seen to go with the step and against
- * the sweeps to powers of 1 to 1.7, so squares are: of what makes it smaller, and nothing of what
- * makes it larger. A heap that came apart says nothing. */
+/* True if a choice will fail because another one failed with too large an overlap: a trial takes
+ * minutes. The overlap of springs grows with the duration of a collision, squared for linear ones,
+ * to the power 5/3 for Hertz's; 2.5 is on the safe side. For Bullet it grew with the step and fell
+ * with the sweeps to powers of 1 to 1.7; here squares are assumed for effects that reduce the
+ * overlap, and none for those that increase it. A heap that came apart says nothing. */
 static bool is_hopeless(const choice *choices, const choice *c, const peer_trial *failed) {
   const double dt = c->dt / failed->dt, setting = (double)c->setting / failed->setting;
   double factor = 0;
@@ -148,8 +149,8 @@ static bool is_hopeless(const choice *choices, const choice *c, const peer_trial
   return failed->overlap * factor > 1.1 * PEER_OVERLAP_MOST;
 }
 
-/* The first choice from `first` on that passes; all that were tried are shown. `first` becomes it:
- * what is too coarse for a heap, or ended early because balls flew off, is so for a larger one,
+/* Finds the first choice from `first` on that passes, and shows all that were tried. `first` is set
+ * to it: a choice too coarse for a heap, or one where balls flew off, is so for a larger heap,
  * which is deeper. */
 static void find_step(const ccp_bench *bench, const peer_heap *heap, size_t which, int *first,
                       double *best, FILE *csv) {

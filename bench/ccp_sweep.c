@@ -1,5 +1,6 @@
-/* What an iteration costs. The same step is solved with few iterations and with many: the
- * difference is iterations alone, without what loads rows, colours them and measures the end. */
+/* The time of an iteration. The same step is solved with few iterations and with many: the
+ * difference is that of iterations alone, without loading and colouring rows and measuring the
+ * end. */
 #include <math.h>
 
 #include "ccp.h"
@@ -8,10 +9,10 @@
 
 enum { FEW = 10, MANY = 50 };
 
-/* Bytes that a product must move per contact if every line of memory is moved once for each time it
- * is passed over: rows and the impulses stepped from, marked and to in the projected step; rows'
- * normals, impulses of both iterates and the gather's entries in the gather; what mixes the
- * iterates; and for each body's share of a contact what is read and written of bodies. */
+/* Bytes per contact that a product must move if every pass over memory moves each cache line once:
+ * projected step: rows, and the impulses from, mark and to; gather: normals of rows, impulses of
+ * both iterates, entries; mixing of iterates; and the share of a contact in the bodies read and
+ * written. */
 static double product_bytes(int method, double contacts_per_body) {
   const double row = sizeof(tl_ccp_pack) / (double)TL_CCP_LANES;
   const double field = sizeof(tl_ccp_field) / (double)TL_CCP_LANES;
@@ -24,14 +25,14 @@ static double product_bytes(int method, double contacts_per_body) {
   return bytes;
 }
 
-/* Gauss-Seidel: rows read, impulses written; bodies of a contact are in the cache or not. */
+/* Gauss-Seidel: rows are read and impulses written; bodies of a contact may be in the cache. */
 static double sweep_bytes(double contacts_per_body) {
   const double row = sizeof(tl_ccp_pack) / (double)TL_CCP_LANES;
   const double field = sizeof(tl_ccp_field) / (double)TL_CCP_LANES;
   return row + field + 2 * sizeof(tl_ccp_body) / contacts_per_body;
 }
 
-/* Median solver time of a step from the snapshot [s]. */
+/* Median time of the solver in a step from the snapshot, s. */
 static bool time_solve(ccp_heap *heap, const ccp_snapshot *start, int method, int count, int repeat,
                        double *seconds, ccp_times *times) {
   double all[9];
@@ -47,8 +48,8 @@ static bool time_solve(ccp_heap *heap, const ccp_snapshot *start, int method, in
   return true;
 }
 
-/* Median time of putting the contacts of the last step into the order they are solved in: bodies
- * in spatial order and tiles, islands, colours [s]. */
+/* Median time of sorting the contacts of the last step for the solver: bodies in spatial order and
+ * tiles, islands, colours, s. */
 static bool time_ordering(ccp_heap *heap, int repeat, double *seconds, size_t *colours) {
   talus_world *world = heap->world;
   double all[9];
@@ -105,7 +106,7 @@ static bool one_method(ccp_heap *heap, const ccp_snapshot *start, int method, in
   return true;
 }
 
-/* Steps of 20 sweeps as they come, and what of a solve is not sweeps. */
+/* Usual steps of 20 sweeps, and the part of a solve that is not sweeps. */
 static bool steps_and_order(ccp_heap *heap, const ccp_snapshot *start, long steps, int repeat,
                             const machine *on) {
   double twenty, none, ordering = NAN;

@@ -1,13 +1,12 @@
-/* Tables 1 and 3 of Tasora, Negrut and Anitescu 2011 (docs/sources.md 002) beside what talus
- * measures. They do not give the number of iterations, the residual or the step; ours stand beside.
- */
+/* Tables 1 and 3 of Tasora, Negrut and Anitescu 2011 (docs/sources.md 002) beside our measurements.
+ * The paper does not state the number of iterations, the residual or the step; ours are shown. */
 #include <math.h>
 
 #include "ccp.h"
 
 #define DIAMETER (2 * CCP_RADIUS)
 
-/* Every method on the flow as it goes on, in turn. */
+/* Measures every method in turn while the flow goes on. */
 static bool measure_methods(ccp_bench *bench, ccp_heap *heap, long steps,
                             void (*print)(const ccp_times *, const char *, size_t, FILE *),
                             FILE *csv) {
@@ -18,7 +17,7 @@ static bool measure_methods(ccp_bench *bench, ccp_heap *heap, long steps,
     if (!options->method[method])
       continue;
     ccp_heap_solve_with(heap, method, options->iterations, true);
-    good = ccp_measure(heap, 1, &times); /* memory of its own is mapped in the first step */
+    good = ccp_measure(heap, 1, &times); /* the first step of a method maps its memory */
     good = good && ccp_measure(heap, steps, &times);
     if (good)
       print(&times, ccp_method_name(method), heap->bodies, csv);
@@ -34,7 +33,7 @@ static bool settle(ccp_heap *heap, long steps) {
 
 static long either(long wanted, long otherwise) { return wanted > 0 ? wanted : otherwise; }
 
-/* What the paper does not have (a size of --quick) is NAN here, `-` in tables and empty in CSV. */
+/* Prints a number of the paper; NAN (a size of --quick) is `-` in tables and empty in CSV. */
 static void print_paper(double value, int width, int digits) {
   if (isnan(value))
     printf(" %*s", width, "-");
@@ -51,8 +50,8 @@ static void write_paper(FILE *csv, double value) {
 
 /* ---- Table 1 --------------------------------------------------------------------------------- */
 
-/* Seconds of the solver: serial on a Xeon of 2.66 GHz, and on a Tesla C1060. Of collision detection
- * only the ratio of the two was printed. */
+/* Seconds of the solver: serial on a Xeon of 2.66 GHz, and on a Tesla C1060. For collision
+ * detection the paper has only the ratio of the two. */
 static const struct {
   size_t bodies;
   double cpu, gpu, collision_ratio;
@@ -171,7 +170,8 @@ static void print_tank(const ccp_times *times, const char *method, size_t bodies
   fputc('\n', csv);
 }
 
-/* Of constant depth, 20 spheres; the hole a fifth of its width, opened when they have settled. */
+/* Of constant depth, 20 spheres; the hole is a fifth of its width and is opened when they have
+ * settled. */
 static bool run_tank(ccp_bench *bench, size_t bodies, FILE *csv) {
   const ccp_options *options = &bench->options;
   const double side = 1.03 * DIAMETER * sqrt((double)bodies / 20);

@@ -92,7 +92,7 @@ static bool has_section(const char *name) {
 }
 
 int bench_ellipsoids(int argc, char **argv) {
-  static ell_bench bench; /* large */
+  static ell_bench bench; /* too large for a stack */
   bench = (ell_bench){0};
   if (parse(argc, argv, &bench.options) != 0)
     return 2;

@@ -1,4 +1,4 @@
-/* talus bench ellipsoids: what its files share. */
+/* talus bench ellipsoids: shared by its files. */
 #ifndef BENCH_ELLIPSOIDS_H
 #define BENCH_ELLIPSOIDS_H
 
@@ -37,7 +37,7 @@ typedef struct ell_row {
 
 typedef struct ell_bench {
   ell_options options;
-  char folder[512]; /* of this program, with its peers; empty: not known */
+  char folder[512]; /* of this program and its peers; empty: not known */
   FILE *csv;
   ell_row row[ELL_ROWS_MOST];
   int rows;
@@ -53,8 +53,8 @@ typedef struct ell_pairs {
 
 /* Random numbers in [0, 1) that are the same on every machine. */
 double ell_uniform(uint64_t *state);
-/* `overlap` > 0: pairs that overlap by up to that share of their shortest half axis; 0: pairs whose
- * boxes overlap, at random. False where memory runs out. */
+/* overlap > 0: pairs that overlap by up to that part of their shortest half axis; 0: random pairs
+ * whose boxes overlap. False without memory. */
 bool ell_pairs_make(ell_pairs *pairs, size_t count, double aspect, double overlap, uint64_t seed);
 void ell_pairs_free(ell_pairs *pairs);
 bool ell_scene_make(ell_scene *scene, size_t n);

@@ -1,4 +1,4 @@
-/* Ellipsoids against clumps of spheres of the same shape, to a stated error of the surface. */
+/* Ellipsoids against clumps of spheres of the same shape, within a given error of the surface. */
 #include "ellipsoids.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@ static void surface_point(int i, double p[3]) {
   p[0] = half[0] * r * cos(angle), p[1] = half[1] * r * sin(angle), p[2] = half[2] * z;
 }
 
-/* The largest sphere within the ellipsoid that touches it at p: its centre is where the normal
- * meets the plane of the two longer axes, which is the ellipsoid's medial surface. */
+/* The largest sphere inside the ellipsoid that touches it at p: its centre is where the normal
+ * meets the plane of the two longer axes, which contains the medial surface. */
 static void inner_sphere(const double p[3], double sphere[4]) {
   const double c2 = half[2] * half[2];
   double square = 0;
@@ -36,9 +36,9 @@ static double outside(const double p[3], const double sphere[4]) {
   return sqrt(x * x + y * y + z * z) - sphere[3];
 }
 
-/* Spheres that touch from inside, each where the others leave the surface barest, until half of
- * what is left is at most `error`; then all grow by that half, so that the surface of the clump is
- * within `error` on both sides. Returns how many, 0 where there is no room. */
+/* Adds spheres that touch from inside, each where the surface is farthest from the others, until
+ * half of the largest distance is at most `error`; then all grow by that half, so that the surface
+ * of the clump is within `error` on both sides. Returns their number; 0: too many. */
 static size_t make_clump(double error, double *spheres) {
   double *bare = malloc(SAMPLES * sizeof *bare);
   size_t n = 0;
@@ -66,7 +66,7 @@ static size_t make_clump(double error, double *spheres) {
 
 typedef struct row {
   double narrow_ms;
-  size_t pairs, contacts; /* body pairs that touch, and their points */
+  size_t pairs, contacts; /* pairs of bodies that touch, and their points */
 } row;
 
 static size_t count_pairs(const talus_contacts *contacts) {

@@ -1,4 +1,4 @@
-/* Single pairs: nanoseconds of every test and solver, and how far contact points are off. */
+/* Single pairs: nanoseconds of every test and solver, and errors of contact points. */
 #include "ellipsoids.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ void ell_pairs_free(ell_pairs *pairs) {
 
 /* ---- one measurement each; the best of the repeats, s ---------------------------------------- */
 
-/* Pairs as the lanes want them. */
+/* Pairs in columns, as lanes read them. */
 typedef struct columns {
   double *wide;
   float *narrow;
@@ -105,7 +105,7 @@ static double time_overlap(const ell_pairs *pairs, const columns *c, bool narrow
   return best;
 }
 
-/* Contacts through batches, from rows of bodies, as the narrow phase does it. */
+/* Contacts by batches from rows of bodies, like the narrow phase. */
 static double time_newton(const ell_pairs *pairs, int repeat, size_t *contacts) {
   static tl_ell_batch batch;
   tl_ell_row *rows = malloc(2 * pairs->count * sizeof *rows);
@@ -156,7 +156,7 @@ static double time_alone(const ell_pairs *pairs, int method, size_t count, size_
   return ell_cpu_now() - begun;
 }
 
-/* Closes up the pairs that touch, at whatever depth. */
+/* Keeps the pairs that touch, at any depth. */
 static void keep_touching(ell_pairs *pairs, const uint8_t *touches) {
   size_t kept = 0;
   for (size_t i = 0; i < pairs->count; ++i)
@@ -262,7 +262,7 @@ int ell_bench_errors(ell_bench *bench) {
         !tl_ellipsoids_contact_careful(&a, &b, d, 0, &found))
       continue;
     tl_ellipsoids_midpoint(d, &found, &p[0]);
-    /* From 0.3 rad off the centre line, which for spheres is the answer itself. */
+    /* Starts 0.3 rad off the centre line, which is the solution itself for spheres. */
     const talus_dvec3 off = tl_ell_unit(tl_dadd(u, tl_dvec3(0.2, -0.15, 0.15)));
     tl_ellipsoids_opm(&pair, off, &found);
     tl_ellipsoids_midpoint(d, &found, &p[1]);

@@ -1,5 +1,5 @@
-/* Peers: programs next to this one (bench/peers), which read pairs from a file and print how long
- * they took and how far they are off. */
+/* Peers: programs next to this one (bench/peers), which read pairs from a file and print times and
+ * errors. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "ellipsoids.h"
 #include "peer_pipe.h"
 
-/* Half axes and quaternion of each, the second's place, and our gap and normal. */
+/* Half axes and quaternion of each body, position of the second, our gap and normal. */
 #define NUMBERS 21
 
 static bool write_pairs(const ell_pairs *pairs, size_t count, FILE *to) {

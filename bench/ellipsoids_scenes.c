@@ -9,7 +9,7 @@
 
 #include <talus/detect.h>
 
-/* The paper's density and radii; half axes 1, 0.8, 0.6 of them, in any direction. */
+/* Density and radii of the paper; half axes are 1, 0.8 and 0.6 of them, in random directions. */
 bool ell_scene_make(ell_scene *s, size_t n) {
   uint64_t state = 20111 + n;
   const double side = cbrt((double)n / 1.25e-7);
@@ -36,7 +36,7 @@ void ell_scene_free(ell_scene *s) {
 
 static const char *const names[4] = {"spheres", "method 1: opm", "method 2: chm+opm", "newton"};
 
-/* The least of the repeats: the machine may have other work. */
+/* The minimum of the repeats: the machine may have other work. */
 static int measure(ell_bench *bench, const ell_scene *s, int which, int threads, ell_row *row) {
   talus_shape_def def = talus_shape_def_default();
   def.kind = TALUS_ELLIPSOID;

@@ -1,5 +1,5 @@
-/* Equal radii: our contacts beside Bullet's on the same spheres (the paper's Table 2, with counts
- * that can be repeated), and the pairs that only one of the two reports. */
+/* Equal radii: our contacts beside Bullet's on the same spheres (the paper's Table 2, with
+ * reproducible counts), and the pairs that only one of the two reports. */
 #include "ellipsoids.h"
 #include "peer_pipe.h"
 
@@ -32,7 +32,7 @@ static int by_gap(const void *p, const void *q) {
   return (a < b) - (a > b);
 }
 
-/* x, y, z, r of each: the paper's density and radii, as the paper draws them: 0 included. */
+/* x, y, z, r of each sphere: density and radii as in the paper, including radius 0. */
 static double *make_spheres(size_t n) {
   uint64_t state = 777 + n;
   const double side = cbrt((double)n / 1.25e-7);
@@ -48,7 +48,7 @@ static double gap_of(const double *record, touching p) {
   return sqrt(x * x + y * y + z * z) - a[3] - b[3];
 }
 
-/* Runs a program whose words do not matter. */
+/* Runs a program whose output is ignored; true if it succeeded. */
 static bool runs_well(char *const argv[]) {
   peer_pipe peer;
   char line[256];
@@ -59,7 +59,7 @@ static bool runs_well(char *const argv[]) {
   return peer_pipe_close(&peer);
 }
 
-/* The peer's pairs, sorted; NULL where it is not built or failed. */
+/* The peer's pairs, sorted; NULL if it is not built or failed. */
 static touching *ask_peer(const ell_bench *bench, const double *record, size_t n, size_t *count) {
   char program[640], scene[512], answer[520];
   const char *folder = getenv("TMPDIR");
@@ -95,7 +95,7 @@ static touching *ask_peer(const ell_bench *bench, const double *record, size_t n
   return found;
 }
 
-/* Pairs that one list has and the other has not. */
+/* Pairs that are in one list but not in the other. */
 static size_t compare(const double *record, const talus_contacts *ours, const touching *theirs,
                       size_t count, border *out) {
   size_t i = 0, j = 0, found = 0;

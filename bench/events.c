@@ -1,8 +1,8 @@
-/* talus bench events: gases of hard spheres, event by event (step: event) on one thread; collisions
- * per second against how many there are and how much of the periodic box they fill.
+/* talus bench events: gases of hard spheres, event by event (step: event) on one thread: collisions
+ * per second for several numbers of spheres and filled parts of the periodic box.
  *
- * Time is that of the whole step: loading, planning, events and the end. dt is such that there are
- * `--collisions` of them for each sphere in a step; the lattice has melted before. */
+ * The time is that of the whole step: loading, planning, events and the end. dt is such that there
+ * are `--collisions` of them for each sphere in a step; the lattice has melted before. */
 #include "bench.h"
 #include "tools.h"
 
@@ -32,7 +32,7 @@ static double rate_of(double phi) {
   return 4 * (6 * phi / PI) * g * sqrt(PI / 3);
 }
 
-/* A face-centred lattice of at least so many spheres in a periodic box, with speeds 1. */
+/* A face-centred lattice of at least that number of spheres in a periodic box, with speeds 1. */
 static talus_status make_gas(long bodies, double phi, double dt, talus_world **world) {
   static const double corner[4][3] = {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}};
   talus_world_def def = talus_world_def_default();

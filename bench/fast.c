@@ -1,5 +1,5 @@
-/* talus bench fast: fast bodies. Times of impact by conservative advancement (`toi`), what sweeps
- * cost in fixed steps (`sweep`), adaptive against fixed steps (`steps`). */
+/* talus bench fast: fast bodies. Times of impact by conservative advancement (`toi`), cost of
+ * sweeps in fixed steps (`sweep`), adaptive against fixed steps (`steps`). */
 #include "bench.h"
 #include "fast.h"
 #include "tools.h"

@@ -8,12 +8,12 @@
 typedef struct fast_bench {
   int repeat;
   bool is_quick;
-  char folder[512]; /* of the command, beside which peers lie */
+  char folder[512]; /* folder of the command and its peers */
   bool has_peers;
   FILE *csv; /* NULL: none */
 } fast_bench;
 
-/* Tables; an exit code. */
+/* Print the tables; return an exit code. */
 int fast_toi(const fast_bench *bench);
 int fast_sweep(const fast_bench *bench);
 int fast_steps(const fast_bench *bench);

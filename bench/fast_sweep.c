@@ -1,5 +1,5 @@
-/* What sweeps cost in fixed steps: crowds of one kind that fly by more than their size in a step,
- * and pouring, where nobody is fast. */
+/* Cost of sweeps in fixed steps: crowds of one kind that move by more than their size in a step,
+ * and pouring, where no body is fast. */
 #include "fast.h"
 
 #include "cli.h"
@@ -44,7 +44,7 @@ static talus_status add_shape(talus_world *world, const kind *k, talus_shape *sh
   return status;
 }
 
-/* A lattice of bodies in a room; speed: of each, in any direction. */
+/* A lattice of bodies in a room; speed: of each, in a random direction. */
 static talus_status make(const kind *k, int across, double speed, double gravity, bool sweep,
                          talus_world **world) {
   static const kind room = {"room", TALUS_CONTAINER, {SIDE, SIDE, SIDE}};
@@ -111,7 +111,7 @@ static talus_status run(const kind *k, int across, double speed, double gravity,
   return status;
 }
 
-/* With and without in turn; the best of each. */
+/* With and without sweeps in turn; the minimum of each. */
 static talus_status compare(const fast_bench *bench, const kind *k, int across, double speed,
                             double gravity, uint64_t warm, uint64_t steps) {
   spent best[2] = {{.seconds = DBL_MAX}, {.seconds = DBL_MAX}};

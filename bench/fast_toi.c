@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define MOTIONS 200
-#define ERROR   1e-4 /* of the length of the paths: how exact a time is */
+#define ERROR   1e-4 /* part of the length of the paths: accuracy of times */
 #define NUMBERS 14   /* of a motion: position and quaternion of both ends, of the second body */
 
 static double range(uint64_t *state, double lo, double hi) {
@@ -144,7 +144,7 @@ static void measure(const fast_bench *bench, const char *what, const tl_advance 
   print_row(bench, what, "advancement", 1e6 * best / MOTIONS, hits, 0, looks / MOTIONS);
 }
 
-/* The thesis' estimate is one: how far it is off the times that are proven. */
+/* The thesis gives an estimate: measures its error relative to the proven times. */
 static void measure_linear(const fast_bench *bench, const char *what, const tl_advance *motions,
                            const double *times) {
   double worst = 0;

@@ -1,8 +1,8 @@
 /* talus bench gpu-detect: contacts of random bodies on a device beside the CPU, in one run.
  *
- * Device times are of the work there, the copies apart; least of the repeats. The CPU finds the
- * same contacts from arrays in memory on one thread and on all; where it does, the rows of both are
- * compared byte by byte. */
+ * Device times exclude copies, which are shown separately; minima of the repeats. The CPU finds the
+ * same contacts from arrays in memory, on one thread and on all; its rows are compared with the
+ * device's byte by byte. */
 #include "bench.h"
 #include "tools.h"
 
@@ -25,7 +25,7 @@ typedef struct options {
 } options;
 
 typedef struct figures {
-  double sort, search, write, upload, cpu_one, cpu_all; /* ms; CPU: 0 where not measured */
+  double sort, search, write, upload, cpu_one, cpu_all; /* ms; CPU: 0 if not measured */
   size_t contacts, pairs, bytes;
   bool same;
 } figures;
@@ -33,8 +33,8 @@ typedef struct figures {
 /* ---- bodies -----------------------------------------------------------------------------------
  */
 
-/* Uniform in a cube that spheres fill by `density`, were they not to overlap; radii 1 to `ratio`.
- */
+/* Centres uniform in a cube; density: volume of the spheres over that of the cube, counting
+ * overlaps twice; radii 1 to `ratio`. */
 static void scatter(tl_thread_ball *rows, size_t n, double density, double ratio) {
   uint64_t state = 7;
   double volume = 0;
@@ -125,7 +125,7 @@ static talus_status beside_cpu(tl_device *device, const tl_device_spheres *block
 /* ---- other shapes: through detectors, one of the device and one of the CPU --------------------
  */
 
-/* Of volume 4/3 pi, as a sphere of radius 1, and all of about its size. */
+/* With volume 4/3 pi, like a sphere of radius 1, and of similar size. */
 static const double hull_points[] = {
     1.2, 0,    0,    -1.2, 0,   0,    0,   1.2,  0,   0,    -1.2, 0,    0,    0,
     1.2, 0,    0,    -1.2, 0.9, 0.9,  0.9, -0.9, 0.9, 0.9,  0.9,  -0.9, 0.9,  0.9,

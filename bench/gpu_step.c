@@ -1,8 +1,8 @@
-/* talus bench gpu-step: a tank of spheres steps on a device, and then on the CPU with all threads
- * from the same state.
+/* talus bench gpu-step: steps of spheres in a container, on a device and then on the CPU with all
+ * threads from the same state.
  *
- * The spheres begin as a jittered lattice, fall together on the device, and are measured as they
- * lie on each other. Times are of whole steps by the host's clock, mean of the repeats. */
+ * The spheres begin as a jittered lattice, fall together on the device, and are measured at rest.
+ * Times are those of whole steps by the host's clock, means of the repeats. */
 #include "bench.h"
 #include "tools.h"
 
@@ -60,8 +60,8 @@ static talus_status fill(talus_world *world, size_t n) {
   ball.size[0] = RADIUS;
   tank.kind = TALUS_CONTAINER;
   tank.size[0] = tank.size[1] = edge, tank.size[2] = 2 * edge;
-  talus_material material;
-  talus_shape shape;
+  talus_material material = {0};
+  talus_shape shape = {0};
   talus_status status = talus_world_add_material(world, &glass, &material);
   if (status == TALUS_OK)
     status = talus_world_add_shape(world, &tank, &shape);
@@ -94,7 +94,7 @@ static talus_status time_steps(talus_world *world, int steps, figures *f) {
   talus_report before, after;
   talus_status status = talus_world_report(world, &before);
   if (status == TALUS_OK)
-    status = talus_world_step(world, 1); /* what came home for the report goes out again */
+    status = talus_world_step(world, 1); /* rows that came home for the report are sent again */
   if (status == TALUS_OK)
     status = talus_world_report(world, &before);
   const double begun = bench_now();

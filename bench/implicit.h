@@ -1,5 +1,5 @@
-/* talus bench implicit: what its files share. The tables of chapter 6 of Noble's thesis, beside
- * ours on the same geometry (docs/theory/surrogates.md, docs/theory/implicit.md).
+/* talus bench implicit: shared by its files. The tables of chapter 6 of Noble's thesis, beside ours
+ * on the same geometry (docs/theory/surrogates.md, docs/theory/implicit.md).
  *
  *   implicit.c          the command, and the list of tables
  *   implicit_meshes.c   its spheres, and the two scenes of 6.2 to 6.8
@@ -23,18 +23,18 @@
 
 typedef struct implicit_bench {
   int steps;  /* poses of a scene that are averaged */
-  int repeat; /* the best of so many, where there is a time */
-  bool quick; /* little of everything: to see that it works */
+  int repeat; /* minimum of that number of times */
+  bool quick; /* small sizes, to see that it works */
   FILE *csv;
 } implicit_bench;
 
-/* Prints its table, and puts every number beside that of the thesis. False: it failed, and said so.
- */
+/* Prints its table, with the thesis' number beside each of ours. False after a message: it
+ * failed. */
 typedef bool implicit_table_fn(const implicit_bench *bench);
 implicit_table_fn implicit_halos, implicit_two, implicit_plane, implicit_trees, implicit_picards,
     implicit_scales, implicit_sheet, implicit_errors;
 
-/* A number of a table for the CSV file; thesis NAN: it has none there. */
+/* Adds a number of a table to the CSV file; thesis NAN: the thesis has none. */
 void implicit_put(const implicit_bench *bench, const char *table, const char *row,
                   const char *column, double thesis, double ours);
 
@@ -45,20 +45,20 @@ bool implicit_fail(const char *doing);
 
 /* ---- meshes and scenes (implicit_meshes.c) --------------------------------------------------- */
 
-/* A sphere of diameter 1 by circles of latitude: 12, 36, 140 or 1224 triangles, as the thesis has.
- */
+/* A sphere of diameter 1 by circles of latitude: 12, 36, 140 or 1224 triangles, as in the
+ * thesis. */
 bool implicit_make_sphere(size_t triangles, tl_shape *shape);
 
 /* A square plate of 4 by 4 and 512 triangles, facing up: 1224 times 512 are the 6.27e5 comparisons
  * of Table 6.4. */
 bool implicit_make_plate(tl_shape *shape);
 
-/* The halo of the thesis, 1e-2 of the diameter, of both bodies: nearer is a contact. */
+/* The halo of the thesis, 1e-2 of the diameter, of both bodies: smaller gaps are contacts. */
 #define IMPLICIT_REACH 0.02
 
-/* Pose `step` of `steps`: two spheres that approach and bounce; a sphere that falls on a tilted
- * plate, bounces and rolls down. position and rotation are those of the second body in the frame
- * of the first. No forces: every method sees the same poses. */
+/* Pose `step` of `steps`: two spheres that approach and bounce; or a sphere that falls on a tilted
+ * plate, bounces and rolls down. position and rotation are those of the second body in the frame of
+ * the first. There are no forces: every method sees the same poses. */
 typedef struct implicit_pose {
   talus_dvec3 position;
   talus_quat rotation;

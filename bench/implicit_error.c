@@ -1,6 +1,5 @@
-/* talus bench implicit --table error: what is simulated in a second of processor time, and how far
- * it is from the truth, as springs get stiffer: velocity Verlet at its largest step, implicit
- * steps, and ccp. */
+/* talus bench implicit --table error: seconds simulated per second of processor time, and error,
+ * for increasing stiffness: velocity Verlet at its largest step, implicit steps, and ccp. */
 #include <math.h>
 
 #include "implicit.h"
@@ -21,8 +20,8 @@ typedef struct measured {
   bool failed; /* a step did not converge */
 } measured;
 
-/* s: half of what velocity Verlet allows for bodies of 1 kg; above that it warns. Boxes rock, and
- * dashpots count (docs/theory/penalty.md). */
+/* Half of the step (s) that velocity Verlet allows for bodies of 1 kg; above it warns. Boxes rock,
+ * and dashpots count (docs/theory/penalty.md). */
 static double largest_step(scene_kind scene, double stiffness) {
   return (scene == BOUNCE ? 1 : 0.06) / sqrt(stiffness);
 }
@@ -65,8 +64,8 @@ static bool make(scene_kind scene, method how, double stiffness, double dt, talu
   return good || implicit_fail("a scene");
 }
 
-/* Bounce: the speed after it (1 m/s). Stack: where the top rests, with springs as stiff as they are
- * said to be (ccp: hard). */
+/* Bounce: the speed after it (1 m/s). Stack: height of the top at rest, for springs of the given
+ * stiffness (ccp: hard). */
 static bool measure(scene_kind scene, method how, double stiffness, measured *r) {
   talus_world *world;
   talus_body last;

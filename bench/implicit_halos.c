@@ -1,5 +1,5 @@
-/* talus bench implicit, Table 6.1: how the one triangle of the coarsest level looks that a
- * stretched sphere has. */
+/* talus bench implicit, Table 6.1: the triangle of the coarsest level of a stretched sphere, and
+ * its halo. */
 #include <math.h>
 
 #include "implicit.h"

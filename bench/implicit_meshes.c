@@ -1,4 +1,4 @@
-/* talus bench implicit: spheres, a plane, and where they are. */
+/* talus bench implicit: spheres, a plane, and their poses. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static bool make_shape(tl_mesh *mesh, tl_shape *shape) {
   return good || implicit_fail("a mesh");
 }
 
-/* Circles of latitude between the poles, and places on each. */
+/* Number of circles of latitude between the poles, and of vertices on each. */
 static bool circles_of(size_t triangles, size_t *circles, size_t *around) {
   static const size_t known[][3] = {{12, 2, 3}, {36, 3, 6}, {140, 7, 10}, {1224, 17, 36}};
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i)

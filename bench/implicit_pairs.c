@@ -1,5 +1,5 @@
 /* talus bench implicit, Tables 6.2 and 6.3: every triangle against every other, by comparison and
- * by the hybrid as published and with proofs; how often it fell back, and what it missed. */
+ * by the hybrid as published and with proofs; number of fallbacks, and near pairs missed. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,12 +10,12 @@
 #define CHUNK 4096 /* pairs that are made at a time */
 
 typedef struct pair_counts {
-  double pairs, near;             /* near: by comparison */
-  double printed, missed_printed; /* J changed too much; near, and called apart all the same */
-  double open, missed;            /* the same where the last step was too long (D3) */
+  double pairs, near;             /* near: by exact comparison */
+  double printed, missed_printed; /* J changed too much; near, but called apart */
+  double open, missed;            /* the same with the length of the last step (D3) */
   double missed_alone;            /* by the four steps without a limiter */
-  double unproven;                /* of ours: neither proven near nor apart */
-  double worst;                   /* m: how much too long a distance of a near pair is */
+  double unproven;                /* ours: neither proven near nor apart */
+  double worst;                   /* m: largest excess of the distance of a near pair */
   double compare_s, hybrid_s;     /* CPU time of all pairs */
 } pair_counts;
 
@@ -121,7 +121,7 @@ static bool meet_shapes(const implicit_bench *bench, const tl_shape *a, const tl
   return good;
 }
 
-/* What the thesis has for 12, 36, 140 and 1224 triangles. */
+/* Results of the thesis for 12, 36, 140 and 1224 triangles. */
 static const size_t sizes[4] = {12, 36, 140, 1224};
 
 static void print_row(const implicit_bench *bench, const char *table, size_t triangles,

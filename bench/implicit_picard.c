@@ -1,14 +1,14 @@
-/* talus bench implicit, Tables 6.5, 6.6, 6.8, 6.9: iterations of implicit steps, and the distances
- * of triangles that they take. */
+/* talus bench implicit, Tables 6.5, 6.6, 6.8, 6.9: iterations of implicit steps, and the number of
+ * triangle distances computed. */
 #include <math.h>
 
 #include "implicit.h"
 #include "shape/facets.h"
 
-#define H_OMEGA     0.6 /* of a pair: Picard needs about as many iterations as in Table 6.5 */
+#define H_OMEGA     0.6 /* of a pair: Picard then needs about as many iterations as in Table 6.5 */
 #define DT          1e-3
-#define IMPACT      5 /* steps in which halos overlap after a collision, and a little more */
-#define FLAT_IMPACT 1 /* collisions that flat Picard is timed with */
+#define IMPACT      5 /* steps in which halos overlap after a collision, rounded up */
+#define FLAT_IMPACT 1 /* number of collisions for the time of flat Picard */
 
 typedef struct way {
   const char *name;
@@ -27,7 +27,7 @@ enum { FLAT, BOXES, SURROGATE, MULTIRES, NEWTON, WAYS };
 
 /* Sums over steps. */
 typedef struct spent {
-  int steps, collisions, failed; /* collisions that ended at a step that did not converge */
+  int steps, collisions, failed; /* collisions that ended with a step that did not converge */
   double iterations, looks, comparisons, seconds, pairs;
 } spent;
 
@@ -103,7 +103,7 @@ static bool take_steps(talus_world *world, int steps, spent *sum) {
   return true;
 }
 
-/* Steps until a force is felt, which do not count. */
+/* Steps until a force acts; these do not count. */
 static bool approach(talus_world *world) {
   talus_report r = {0};
   for (int i = 0; i < 60 && r.inner == 0; ++i) {
@@ -116,11 +116,11 @@ static bool approach(talus_world *world) {
   return true;
 }
 
-/* Two spheres on a collision course, or one that falls on a tilted plane and slides on: k turns
- * them. */
+/* Two spheres on a collision course, or one that falls on a tilted plane and continues sliding; k
+ * determines their rotations. */
 static bool collide(const way *w, const tl_shape *first, const tl_shape *second, double scale,
                     bool on_plane, int k, int steps, spent *sum) {
-  const double angle = 0.3 * (k + 1); /* not pole to pole, where all triangles are as near */
+  const double angle = 0.3 * (k + 1); /* not pole to pole, where all triangles are equally near */
   const talus_quat turned = {(talus_real)cos(angle), (talus_real)(0.6 * sin(angle)),
                              (talus_real)(0.8 * sin(angle)), 0};
   const talus_quat tilted = {(talus_real)cos(0.05), 0, (talus_real)sin(0.05), 0};
@@ -185,7 +185,8 @@ static bool run_scene(const implicit_bench *bench, bool on_plane) {
   for (int i = 0; i < WAYS && good; ++i)
     for (int k = 0; k < (i == FLAT ? FLAT_IMPACT : collisions) && good; ++k)
       good = collide(&ways[i], first, &sphere, 1, on_plane, k, steps, &of[i]);
-  /* Flat has the iterations of surrogate-picard: the same bits (tests/test_implicit.c). */
+  /* Flat needs the iterations of surrogate-picard: the bits are the same
+   * (tests/test_implicit.c). */
   flat = all * of[SURROGATE].looks * 100 / of[SURROGATE].steps;
   of[FLAT].comparisons = flat * of[FLAT].steps / 100;
   of[FLAT].iterations = of[SURROGATE].iterations * of[FLAT].steps / of[SURROGATE].steps;

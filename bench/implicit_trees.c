@@ -1,5 +1,5 @@
-/* talus bench implicit, Table 6.4: distances of triangles that one look at a pair takes, averaged
- * over a scene: all of them, by trees of surrogates, by trees of boxes. */
+/* talus bench implicit, Table 6.4: number of triangle distances computed for one search of a pair,
+ * averaged over a scene: all of them, by trees of surrogates, by trees of boxes. */
 #include <math.h>
 
 #include "implicit.h"
@@ -9,7 +9,7 @@ typedef struct way {
   const char *name;
   bool surrogates;
   talus_triangle_method method;
-  double two[2], plane[2]; /* the thesis: comparisons, fallbacks; NAN: none */
+  double two[2], plane[2]; /* of the thesis: comparisons, fallbacks; NAN: none */
 } way;
 
 static const way ways[] = {
@@ -20,7 +20,7 @@ static const way ways[] = {
 };
 
 typedef struct cost {
-  double comparisons, fallbacks, near, seconds; /* of one look, on average */
+  double comparisons, fallbacks, near, seconds; /* means over searches */
 } cost;
 
 static bool look(const implicit_bench *bench, const way *w, const tl_shape *a, const tl_shape *b,

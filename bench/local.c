@@ -1,7 +1,7 @@
-/* talus bench local: one step for all (adaptive) against steps of clusters (local), on the setups
- * of Noble's thesis, section 4.8; spheres and boxes stand for meshes but in `meshes` and `hopper`.
- * Body-steps do not depend on
- * the machine; every step that was computed counts, whether it was kept or not. */
+/* talus bench local: one step length for all bodies (adaptive) against steps of clusters (local),
+ * in the scenes of Noble's thesis, section 4.8; spheres and boxes replace meshes except in `meshes`
+ * and `hopper`. Body-steps do not depend on the machine; every step that was computed counts,
+ * whether it was kept or not. */
 #include "bench.h"
 #include "local.h"
 #include "tools.h"
@@ -51,7 +51,7 @@ static talus_real some(uint64_t *state, double most) {
   return TL_R(most * (2 * bench_random(state) - 1));
 }
 
-/* Pairs that collide at times of their own, far from other pairs. */
+/* Pairs that collide at different times, far from other pairs. */
 static bool fill_pairs(talus_world *world, talus_material m, int bodies) {
   const double size[3] = {0.3, 0.2, 0.2};
   uint64_t state = 24;
@@ -89,7 +89,7 @@ static bool put(talus_world *world, talus_shape shape, talus_material m, double 
   return talus_world_add_body(world, &body, NULL) == TALUS_OK;
 }
 
-/* The same of cylinders of 48 triangles. */
+/* The same with cylinders of 48 triangles. */
 static bool fill_meshes(talus_world *world, talus_material m, int bodies) {
   const talus_mesh_recipe recipe = {.kind = "cylinder", .size = {0.12, 0.3}, .triangles = 48};
   talus_shape shape;
@@ -205,7 +205,7 @@ static const setup setups[] = {
     {"staircase", "balls on stairs", 9.81, 0.5, 1, 0.02, fill_stairs, {4, 16, 64}},
     {"hopper", "stones in a hopper", 9.81, 0.1, 1.2, 0.01, fill_hopper, {8, 16, 32}},
     {"dominoes", "rows of eight dominoes", 9.81, 0, 0.4, 0.01, fill_dominoes, {24, 48, 96}},
-    {"tower", "rings of bricks, one cluster", 9.81, 0, 0.1, 0.01, fill_tower, {32, 64, 96}},
+    {"tower", "rings of bricks, one cluster", 9.81, 0, 1, 0.01, fill_tower, {32, 64, 96}},
 };
 #define SETUPS (sizeof setups / sizeof *setups)
 
@@ -287,8 +287,8 @@ int bench_local(int argc, char **argv) {
       .synopsis = "talus bench local [options]",
       .about = "Steps of clusters (step: local) against one step for all (adaptive).",
       .options = list,
-      .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower; clusters: who\n"
-              "belongs together, by the thesis' Algorithm 2 and by union-find.\n"
+      .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower; clusters: how\n"
+              "they are found, by the thesis' Algorithm 2 and by union-find.\n"
               "CPU seconds are of this process. held: share of steps that the grid cut short.\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench local", argc, argv);

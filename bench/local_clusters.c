@@ -1,6 +1,6 @@
-/* Who belongs together: the thesis' Algorithm 2, by which the lower label of the two ends of every
- * edge goes to both, colour after colour, until nothing changes; and union-find, as
- * step/local/local.c has it. Chains are the worst case of the former. */
+/* Connected components: the thesis' Algorithm 2, which gives both ends of every edge the lower of
+ * their labels, colour after colour, until nothing changes; and union-find, like
+ * step/local/local.c. Chains are the worst case of the former. */
 #include "local.h"
 
 #include <stdint.h>
@@ -16,8 +16,8 @@ typedef struct edge {
 
 typedef struct graph {
   const char *name;
-  uint32_t in_a_row; /* bodies of one chain; 0: all */
-  bool is_shuffled;  /* labels along a chain are in no order */
+  uint32_t in_a_row; /* bodies of one chain; 0: all bodies */
+  bool is_shuffled;  /* labels along a chain are shuffled */
 } graph;
 
 static const graph graphs[] = {{"pairs", 2, true},
@@ -26,7 +26,7 @@ static const graph graphs[] = {{"pairs", 2, true},
                                {"one chain, shuffled", 0, true}};
 
 typedef struct work {
-  edge *edges; /* those of one colour, then those of the other: no two of a colour share an end */
+  edge *edges; /* those of one colour, then those of the other: edges of a colour share no end */
   uint32_t *name, *label, *parent;
   uint32_t bodies, count;
 } work;

@@ -60,7 +60,7 @@ bool machines_rig_make(const machines_solve *solve, double length, machines_rig 
       !add_bar_shape(rig, length, 0.1 * length, &rig->bar) ||
       !add_bar_shape(rig, 0.1 * length, length, &rig->upright))
     return machines_fail("making a world");
-  /* Bars of one machine pass each other. */
+  /* Bars of one machine do not collide. */
   uint32_t group;
   if (talus_world_group(rig->world, "machine", &group) != TALUS_OK ||
       talus_world_ignore_groups(rig->world, group, group) != TALUS_OK)

@@ -1,8 +1,8 @@
-/* talus bench machines: what its files share.
+/* talus bench machines: shared by its files.
  *
- * Joints alone and in a machine: the price of a joint in an iteration, chains of N links, closed
- * loops solved one joint after the other and all at once, and the scene `vehicle` by stage. Where
- * one thread works its CPU time is taken, so that a busy machine does not spoil a table. */
+ * Joints alone and in machines: the time of a joint in an iteration, chains of N links, closed
+ * loops solved joint by joint and all at once, and the scene `vehicle` by stage. With one thread
+ * CPU time is measured, so that a busy machine does not spoil a table. */
 #ifndef BENCH_MACHINES_H
 #define BENCH_MACHINES_H
 
@@ -17,7 +17,7 @@
 typedef struct machines_options {
   int max;     /* links of the longest chain */
   int pebbles; /* under the vehicle */
-  int steps;   /* measured; 0: by table */
+  int steps;   /* measured steps; 0: as the table says */
   int threads; /* of the vehicle and of long chains */
   bool quick;
 } machines_options;
@@ -33,7 +33,7 @@ machines_section_fn machines_joints, machines_chains, machines_loops, machines_v
 /* False, after a message. */
 bool machines_fail(const char *doing);
 
-/* s: of this thread alone; of the clock on the wall. */
+/* s: CPU time of this thread; wall clock. */
 double machines_cpu(void);
 double machines_wall(void);
 
@@ -43,7 +43,7 @@ double machines_wall(void);
 typedef struct machines_rig {
   talus_world *world;
   talus_material material;
-  talus_shape bar;     /* of the length it was made with, along x */
+  talus_shape bar;     /* of the length given to machines_make, along x */
   talus_shape upright; /* the same along z */
 } machines_rig;
 
@@ -58,7 +58,8 @@ bool machines_rig_make(const machines_solve *solve, double length, machines_rig 
 void machines_rig_free(machines_rig *rig);
 
 bool machines_add_bar(machines_rig *rig, talus_shape shape, double x, double z, talus_body *body);
-/* Between two bodies (zero: the ground), about y. A distance is one of half a length along x. */
+/* A joint between two bodies (zero: the ground), about y. A distance joint has half a length along
+ * x. */
 bool machines_add_joint(machines_rig *rig, talus_joint_kind kind, talus_body a, talus_body b,
                         double x, double z);
 

@@ -1,7 +1,7 @@
-/* What a joint costs, and chains: cost over the number of links.
+/* The time of a joint, and of chains by number of links.
  *
- * The same steps are made with few iterations and with many: the difference is iterations alone,
- * without what makes rows, factorises and moves bodies. */
+ * The same steps are made with few iterations and with many: the difference is that of iterations
+ * alone, without making rows, factorising and moving bodies. */
 #include <math.h>
 
 #include "ccp.h"
@@ -9,11 +9,11 @@
 
 enum { FEW = 10, MANY = 60 };
 
-#define SHARED 4096 /* links from which on a team works on one chain (solve/ccp/ccp.h) */
+#define SHARED 4096 /* links from which a team works on one chain (solve/ccp/ccp.h) */
 
 typedef double clock_fn(void);
 
-/* Seconds per step, the least of three; the first step, which grows memory, is not counted. */
+/* Seconds per step, minimum of three; the first step, which takes memory, is not counted. */
 static bool time_by(clock_fn *now, machines_rig *rig, int steps, double *seconds) {
   *seconds = INFINITY;
   if (talus_world_step(rig->world, 1) != TALUS_OK)
@@ -97,8 +97,8 @@ static const struct {
     {"iterative", {TALUS_JOINTS_ITERATIVE, 50, 0, 1}},
 };
 
-/* Wall clock of a step by one thread and by a team, s; NAN where chains are too short to be shared.
- */
+/* Wall clock time of a step by one thread and by a team, s; NAN if a chain is too short to be
+ * shared. */
 static bool share_chain(int way, int links, int steps, int threads, double wall[2]) {
   wall[0] = wall[1] = NAN;
   for (int k = 0; links >= SHARED && k < 2; ++k) {
@@ -128,7 +128,7 @@ static bool one_chain(int way, int links, int steps, int threads, ccp_curve *cur
   machines_rig_free(&rig);
   if (!good)
     return false;
-  /* The slope from the length before to this one: 1 is linear. */
+  /* Slope between the previous length and this one on logarithmic axes: 1 is linear. */
   double slope = NAN;
   if (curve->points > 0) {
     const int last = curve->points - 1;

@@ -1,17 +1,18 @@
 /* Closed loops: a ladder of four-bar linkages, each cell of which closes a loop, falls under its
- * weight. One joint after the other needs the more iterations the longer the ladder; all at once
- * does not. What counts is the error after equal time. */
+ * weight. Joint by joint, more iterations are needed for longer ladders; all at once they are not.
+ * The error after equal time counts. */
 #include <math.h>
 
 #include "ccp.h"
 #include "machines.h"
 
-/* Rails above and below from the ground on, a rung after each cell. */
+/* Rails above and below, beginning at the ground, and a rung after each cell. */
 static bool ladder_make(const machines_solve *solve, int cells, machines_rig *rig,
                         talus_body *tip) {
   const talus_joint_kind hinge = TALUS_JOINT_REVOLUTE;
   bool good = machines_rig_make(solve, 1.0, rig);
-  talus_body before[2] = {{0}, {0}}; /* what the next rails hang on: the ground, then rungs */
+  /* bodies that the next rails are attached to: the ground, then rungs */
+  talus_body before[2] = {{0}, {0}};
   for (int i = 0; i < cells && good; ++i) {
     talus_body rung;
     good = machines_add_bar(rig, rig->upright, i + 1, 0, &rung);
@@ -29,9 +30,9 @@ static bool ladder_make(const machines_solve *solve, int cells, machines_rig *ri
 
 typedef struct outcome {
   double seconds; /* CPU, of all steps */
-  double drift;   /* m: the most at any step */
-  double x, z;    /* m: where the last rung ends up */
-  double gain;    /* J: kinetic and potential energy, less that at the start */
+  double drift;   /* m: largest in any step */
+  double x, z;    /* m: final position of the last rung */
+  double gain;    /* J: change of kinetic and potential energy */
 } outcome;
 
 static bool fall(const machines_solve *solve, int cells, int steps, outcome *out) {
@@ -82,8 +83,8 @@ static void add_point(ccp_curve *curve, const table *t, const outcome *out) {
   curve->y[curve->points++] = fmax(out->drift, 1e-16);
 }
 
-/* Iterative with more and more sweeps; and, interpolated between them, its error at direct's time.
- */
+/* Iterative with increasing sweeps; and its error, interpolated, at the time of the direct
+ * method. */
 static bool one_ladder(table *t, ccp_curve curves[2]) {
   static const int sweeps[] = {5, 10, 20, 50, 100, 200, 500};
   const machines_solve exact = {TALUS_JOINTS_DIRECT, 500, sizeof(talus_real) == 8 ? 1e-13 : 1e-6,

@@ -1,11 +1,11 @@
 /* talus bench nozzle: hard spheres in the nozzle of Bell's report.
  *
  *   simple  its 720 balls from two sides: steps per second of the whole sequence
- *   flow    the nozzle full of moving balls: steps per second by stage, for each way to find pairs,
- *           with the wall in cells and tested by everybody
+ *   flow    the nozzle full of moving balls: steps per second by stage, for each method of finding
+ *           pairs, with the wall in cells and tested against all bodies
  *   fields  the same with and without averaged fields, in turn (nozzle_fields.c)
  *   drift   energy of the published response beside the symmetric one, 10 % filled
- *   gas     collisions per second against how many and how dense (talus bench events)
+ *   gas     collisions per second by number and density (talus bench events)
  *
  * Balls have a radius of 0.2 and fly at 0.5 along z, with 0.1 in each direction; dt is 0.01. */
 #include "nozzle.h"
@@ -43,8 +43,8 @@ static double wall_radius(double z) {
   return profile[k][1] + share * (profile[k + 1][1] - profile[k][1]);
 }
 
-/* Calls for every place of a face-centred lattice of edge a in which a ball fits; returns how many
- * there are, of which `take` of `of` are kept, evenly. */
+/* Calls fn for every site of a face-centred lattice of edge a in which a ball fits, keeping `take`
+ * of `of` sites, evenly; returns the number of all sites. */
 typedef talus_status place_fn(void *context, double x, double y, double z);
 
 static long each_place(double a, long take, long of, place_fn *fn, void *context,
@@ -70,7 +70,7 @@ static long each_place(double a, long take, long of, place_fn *fn, void *context
   return count;
 }
 
-/* The widest lattice that has room for so many. */
+/* The widest lattice with that number of sites. */
 static double find_edge(long bodies) {
   double low = 2 * sqrt(2) * RADIUS * 1.0001, high = 20; /* low: they touch */
   talus_status status = TALUS_OK;
@@ -90,7 +90,7 @@ typedef struct filling {
   uint64_t seed;
 } filling;
 
-static double next_normal(uint64_t *state) { /* nearly: twelve uniform numbers less six */
+static double next_normal(uint64_t *state) { /* approximately: twelve uniform numbers minus six */
   double sum = -6;
   for (int i = 0; i < 12; ++i) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;

@@ -1,4 +1,4 @@
-/* talus bench nozzle: what its files share. */
+/* talus bench nozzle: shared by its files. */
 #ifndef BENCH_NOZZLE_H
 #define BENCH_NOZZLE_H
 
@@ -16,13 +16,13 @@ typedef struct nozzle_way {
   talus_response response;
   talus_broad_kind broad;
   double skin;        /* m; below 0: auto */
-  bool has_wall_last; /* then everybody in its box tests it */
+  bool has_wall_last; /* otherwise all bodies in its box are tested */
 } nozzle_way;
 
-/* The nozzle full of so many balls. On failure *world is to be destroyed as well. */
+/* The nozzle filled with that number of balls. If it fails *world must be destroyed as well. */
 talus_status nozzle_make(const nozzle_way *how, long bodies, int threads, talus_world **world);
 
-/* What averaged fields cost. csv: a folder, or NULL. */
+/* Measures the cost of averaged fields. csv: a folder, or NULL. */
 talus_status nozzle_fields(long bodies, int threads, int steps, const char *csv);
 
 #endif

@@ -1,7 +1,6 @@
-/* What averaged fields cost: two worlds, one with a grid of 20 x 127 cells in r and z that records
- * density, velocity, temperature and pressure in every step, go on in turn, some steps each, so
- * that both have the same share of whatever else the machine does. Time is that of the processor.
- */
+/* The cost of averaged fields: two worlds, one with a grid of 20 x 127 cells in r and z that
+ * records density, velocity, temperature and pressure in every step, run in turn, a few steps each,
+ * so that other work of the machine affects both equally. Times are CPU times. */
 #include "nozzle.h"
 #include "tools.h"
 
@@ -21,7 +20,7 @@ static talus_status add_fields(talus_world *world) {
   return talus_world_add_average(world, &def, NULL);
 }
 
-/* s: of the two, in turn. */
+/* s of each world, in turn. */
 static talus_status run_both(talus_world *const worlds[2], int steps, double spent[2]) {
   spent[0] = spent[1] = 0;
   for (int done = 0; done < steps; done += TURN)

@@ -1,4 +1,4 @@
-/* A program of somebody else, run without a shell, so that no name of a file can be a command. */
+/* Runs another program without a shell, so that no name of a file can be a command. */
 #ifndef BENCH_PEER_PIPE_H
 #define BENCH_PEER_PIPE_H
 
@@ -11,13 +11,13 @@ typedef struct peer_pipe {
   pid_t child;
 } peer_pipe;
 
-/* Starts argv[0], a path; false where it cannot. It is ended with us, however we end. */
+/* Starts argv[0], a path; false if it cannot. It ends when this process ends, in any way. */
 bool peer_pipe_open(peer_pipe *peer, char *const argv[]);
 
-/* Waits for its end; whether it exited with 0. */
+/* Waits for its end; true if it exited with 0. */
 bool peer_pipe_close(peer_pipe *peer);
 
-/* In a child, before it becomes another program. */
+/* Call in a child, before it executes another program. */
 void peer_die_with_parent(pid_t parent);
 
 #endif

@@ -13,8 +13,8 @@
 #include <sys/resource.h>
 
 #define DT 1e-4
-#define LASTS                                                                                      \
-  40 /* steps per collision: the stiffness. With 10, dashpots of a dense flow are unstable */
+/* steps per collision, which determine the stiffness; 10 make dashpots of a dense flow unstable */
+#define LASTS 40
 
 static double cpu_now(void) {
   struct rusage r;
@@ -28,8 +28,8 @@ static int fail(const char *doing) {
   return 1;
 }
 
-/* Young's modulus with which a collision lasts LASTS steps at an overlap of 1 % of the diameter: as
- * the peers of `bench ccp` have it. */
+/* Young's modulus for which a collision lasts LASTS steps at an overlap of 1 % of the diameter, as
+ * for the peers of `bench ccp`. */
 static double young_of(void) {
   const talus_material_def grain = talus_material_def_default();
   const double mass = grain.density * 4.18879020478639 * pow(CCP_RADIUS, 3), lasts = LASTS * DT;
@@ -58,7 +58,7 @@ static bool settle(size_t bodies, long steps, int threads, peer_heap *to) {
   return good;
 }
 
-/* The heap with springs; poured: pulled apart upwards, and falling. */
+/* The heap with springs; poured: expanded upwards, and falling. */
 static talus_status make_world(const peer_heap *heap, bool poured, talus_world **world) {
   talus_world_def def = talus_world_def_default();
   def.solve.kind = TALUS_SOLVE_PENALTY;

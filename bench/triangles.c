@@ -74,7 +74,7 @@ static void body_free(body *b) {
   tl_tree_release(&b->tree);
 }
 
-/* Moved by z; in the order of its tree. */
+/* Moved along z; triangles in the order of its tree. */
 static bool body_make(tl_mesh *mesh, double z, body *b) {
   const size_t n = mesh->triangles;
   *b = (body){.count = n,
@@ -125,7 +125,7 @@ static tl_tree_box box_of(const tl_triangle_corners *t, double reach) {
   return box;
 }
 
-/* Each triangle of a asks the tree of b. */
+/* Searches the tree of b for each triangle of a. */
 static void tree_pairs(work *w, method how, const body *a, const body *b, tl_triangle_pair *pairs) {
   size_t n = 0;
   for (uint32_t i = 0; i < a->count; ++i) {
@@ -148,7 +148,7 @@ typedef struct room {
   uint32_t *which;
 } room;
 
-/* The best of the repeats. */
+/* The minimum of the repeats. */
 static void measure(const triangles_bench *bench, const char *what, size_t triangles, bool by_tree,
                     method how, const body *a, const body *b, const room *r) {
   double best = INFINITY;
@@ -170,8 +170,8 @@ static void measure(const triangles_bench *bench, const char *what, size_t trian
             (unsigned long long)w.near, (unsigned long long)w.asked, 1e6 * best);
 }
 
-/* Spheres of diameter 1, 0.005 apart; a plane of 512 triangles. The thesis has 1,224 triangles
- * where we have 1,280. */
+/* Spheres of diameter 1 with a gap of 0.005; a plane of 512 triangles. Where the thesis has 1,224
+ * triangles, there are 1,280. */
 static bool bench_bodies(const triangles_bench *bench, size_t triangles, bool on_plane,
                          const room *r) {
   tl_mesh mesh = {0};
@@ -222,7 +222,7 @@ typedef struct pair_set {
   tl_triangle_wide wide_b[RANDOM_PAIRS / TL_TRIANGLE_WIDE];
 } pair_set;
 
-/* Unit triangles, as far apart as they are large. */
+/* Unit triangles at distances like their size. */
 static void fill_set(pair_set *set) {
   uint64_t state = 88172645463325252u;
   for (uint32_t i = 0; i < RANDOM_PAIRS; ++i) {

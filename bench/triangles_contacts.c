@@ -11,10 +11,10 @@
 #include "triangles.h"
 
 #define REPEATS 200
-#define TURNS   20 /* to find a distance */
+#define TURNS   20 /* iterations to find a distance */
 
-/* Spheres of diameter 1, the second turned: the gap of their triangles, and the distance of their
- * centres that makes it. */
+/* Spheres of diameter 1, the second rotated: the gap of their triangles, and the distance of their
+ * centres that gives it. */
 typedef struct near_case {
   const char *name;
   double gap, distance;

@@ -1,5 +1,5 @@
-/* talus bench triangles: whole steps. Spheres in a tank of triangles beside the container that it
- * is, stones as meshes, hulls and clumps in a hopper of triangles, and the memory of a mesh. */
+/* talus bench triangles: whole steps. Spheres in a container of triangles beside a `container`,
+ * stones as meshes, hulls and clumps in a hopper of triangles, and the memory of a mesh. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static talus_shape_def mesh_def(const talus_mesh *mesh, talus_sides sides) {
 
 /* ---- a tank ---------------------------------------------------------------------------------- */
 
-/* A box of 12 n^2 triangles about the origin: places of a lattice that lie on its surface, each
+/* A box of 12 n^2 triangles about the origin: each point of a lattice that is on its surface,
  * once. */
 static bool make_tank(size_t n, const double edge[3], talus_mesh *mesh) {
   const size_t across = n + 1, places = across * across * across;
@@ -90,7 +90,7 @@ static talus_status add_spheres(talus_world *world, int bodies, double side, tal
   return TALUS_OK;
 }
 
-/* n = 0: the container. CPU time of a step, s. */
+/* n = 0: a `container`. CPU time of a step, s. */
 static talus_status step_tank(int bodies, size_t n, double *seconds, size_t *contacts) {
   talus_world_def def = talus_world_def_default();
   talus_world *world = NULL;
@@ -159,7 +159,7 @@ static talus_status bench_tank(const triangles_bench *bench) {
 
 #define DIRECTIONS 4000
 
-/* How far the stone is within its hull, at most: over directions that are spread evenly. */
+/* Largest distance of the stone's surface from its hull, over evenly spread directions. */
 static double dent_of(const talus_mesh *mesh) {
   double(*n)[3] = malloc(DIRECTIONS * sizeof *n), *most = malloc(DIRECTIONS * sizeof *most);
   double deepest = 0;
@@ -214,7 +214,7 @@ static talus_status step_stones(int stones, const talus_shape_def *stone, double
   talus_world *world = NULL;
   talus_material_def rock = talus_material_def_default();
   talus_body_def wall = talus_body_def_default(), body = talus_body_def_default();
-  /* With less than the room of three no place of the lattice is within it. */
+  /* With less room than three stones need, no site of the lattice is inside. */
   const double width = 0.06 * cbrt(fmax(stones, 3)), reach = 0.073;
   const talus_mesh_recipe recipe = {
       .kind = "funnel", .triangles = 1856, .size = {1.3 * width, 0.15, width}};

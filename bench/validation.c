@@ -1,5 +1,4 @@
-/* talus bench validation: published and analytic cases, and what each contact model makes of them.
- */
+/* talus bench validation: published and analytic cases, and the results of each contact model. */
 #include "validation.h"
 
 #include <errno.h>
@@ -41,7 +40,7 @@ static bool is_case(const char *word, size_t length) {
   return false;
 }
 
-/* Whether a word names a case or, where it is none itself, the family whose cases begin with it and
+/* True if a word names a case or, if it is no case itself, a family of cases that begin with it and
  * a dash: "impact" names impact-sizes, impact-columns and so on. */
 static bool is_named(const char *word, size_t length, const char *name) {
   return length > 0 && strncmp(word, name, length) == 0 &&
@@ -135,7 +134,7 @@ static int seeds_of(const wishes *wanted, const val_case *which) {
   return which->seeds == 0 ? 1 : wanted->seeds > 0 ? wanted->seeds : which->seeds;
 }
 
-/* Beside the page, named like it; otherwise in the folder of results. */
+/* Beside the page, with the same name; without a page in the folder of results. */
 static bool place_store(session *s) {
   const wishes *wanted = s->wanted;
   const char *page = wanted->write;
@@ -160,7 +159,7 @@ static bool place_store(session *s) {
   return true;
 }
 
-/* First seeds first, so that what is there when time is up is something of everything. */
+/* First seeds come first, so that an interrupted run has results for all cases. */
 static val_job *make_jobs(session *s, size_t *n) {
   val_job *jobs = calloc(val_case_count * VAL_MODELS * VAL_SEEDS_MOST, sizeof *jobs);
   *n = 0;
@@ -179,8 +178,8 @@ static val_job *make_jobs(session *s, size_t *n) {
   return jobs;
 }
 
-/* Every case and model that is kept, put together; free() it. Of those the wanted ones only where
- * asked for. */
+/* Combines the kept seeds of every case and model; only of the chosen ones if only_wanted. The
+ * caller frees the result. */
 static val_run *gather(const session *s, bool only_wanted, size_t *n) {
   val_run *runs = calloc(val_case_count * VAL_MODELS, sizeof *runs);
   *n = 0;
@@ -210,7 +209,7 @@ static bool write_all(const session *s) {
   return good;
 }
 
-/* One seed has come in: it is kept at once, and shown when it was the last one of its case. */
+/* A seed has finished: keeps it at once, and shows it if it was the last of its case. */
 static void take(void *context, const val_run *run) {
   static val_run together;
   session *s = context;
@@ -273,7 +272,7 @@ static int run_all(const wishes *wanted) {
   }
   val_print_head(stdout);
   const bool ran = val_run_jobs(jobs, s.all, &like, side_by_side, take, &s);
-  if (s.all == 0) /* all was there already */
+  if (s.all == 0) /* all were kept already */
     s.written = write_all(&s);
   const int code = conclude(&s);
   free(jobs);

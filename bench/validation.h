@@ -1,8 +1,8 @@
-/* talus bench validation: what its files share.
+/* talus bench validation: shared by its files.
  *
- * A case is a small scene, built through the public header, and what theory or a published
- * experiment says of it. It lists the contact models that claim it, is run once for each of them
- * (and for each seed, where the answer is a statistical one), and hands over numbers:
+ * A case is a small scene, built through the public header, and the result of theory or of a
+ * published experiment. It lists the contact models to which it applies, is run once for each of
+ * them (and for each seed, if the result is statistical), and reports numbers:
  *
  *   void val_case_bounce(val_run *run) {
  *     val_world(run, 1e-4);
@@ -12,8 +12,8 @@
  *
  * The calls below do nothing once one of them has failed, so that a case reads like a recipe; the
  * failure is then the case's result. A number that is wrong stays in the table as FAIL: a tolerance
- * is what the method is known to err by (its order in dt, the spread of an experiment), and the
- * comment beside it says which. */
+ * is the known error of the method (its order in dt, the spread of an experiment), and the comment
+ * beside it says which. */
 #ifndef BENCH_VALIDATION_H
 #define BENCH_VALIDATION_H
 
@@ -69,7 +69,7 @@ typedef struct val_check {
   double low, high;           /* of a range; otherwise expected -/+ tolerance */
   double got[VAL_SEEDS_MOST];
   int seeds;
-  char known[320]; /* why it fails, where that is known; empty otherwise */
+  char known[320]; /* why it fails, if known; otherwise empty */
 } val_check;
 
 typedef struct val_plot {
@@ -80,14 +80,14 @@ typedef struct val_plot {
   int count;
   char series[VAL_SERIES][40];
   double *y[VAL_SERIES];
-  double *error[VAL_SERIES]; /* half of the 95 % interval over seeds; NULL: of one seed */
+  double *error[VAL_SERIES]; /* half of the 95 % interval over seeds; NULL: one seed only */
   struct val_plot *next;
 } val_plot;
 
 struct val_case;
 
-/* One case under one model, with one seed or what came of several put together: also the rig that
- * its scene is built with. */
+/* One case under one model, with one seed or with several combined; also the rig that builds its
+ * scene. */
 typedef struct val_run {
   const struct val_case *which;
   val_model model;
@@ -95,18 +95,18 @@ typedef struct val_run {
   uint64_t seed;
   int threads;
   double stiffness;  /* penalty: N/m; 0: as stiff as the step allows */
-  bool quick;        /* few bodies, short: to see that it works */
+  bool quick;        /* few bodies and short runs, to see that it works */
   double strictness; /* multiplies tolerances */
   /* the scene being built */
   talus_world *world;
   double dt;
   bool failed;
-  char message[400]; /* why it failed, or was left out */
+  char message[400]; /* why it failed, or was skipped */
   /* what came of it */
   val_check checks[VAL_CHECKS];
   int count, at;
   double cpu;      /* s, over all seeds */
-  val_plot *plots; /* curves of its own */
+  val_plot *plots; /* its own curves */
 } val_run;
 
 typedef void val_case_fn(val_run *run);
@@ -116,9 +116,10 @@ typedef struct val_case {
   const char *about;  /* what happens, and the formula or the published number */
   const char *source; /* author and year, or "analytic" */
   val_case_fn *run;
-  unsigned models;   /* VAL_ON_... that claim it */
-  int seeds;         /* 0: a fast case with one answer; otherwise slow, repeated so many times */
-  const char *basis; /* of a slow case: published values, their spread, and the tolerance of that */
+  unsigned models; /* models to which it applies: VAL_ON_... */
+  int seeds;       /* 0: a fast case with one result; otherwise slow, with that number of seeds */
+  /* of a slow case: published values, their spread, and the tolerance that follows */
+  const char *basis;
 } val_case;
 
 extern const val_case val_cases[];
@@ -131,73 +132,74 @@ void val_near(val_run *run, const char *quantity, const char *unit, double got, 
               double tolerance);
 void val_within(val_run *run, const char *quantity, const char *unit, double got, double low,
                 double high);
-/* A question whose answer is yes (1) or no (0). */
+/* A question with the result yes (1) or no (0). */
 void val_is(val_run *run, const char *question, bool got, bool expected);
 
-/* The number just given is known to be wrong: it stays FAIL in every table, with the reason, and
+/* Marks the last number as known to be wrong: it remains FAIL in every table, with the reason, but
  * does not make the command fail. */
 void val_known(val_run *run, const char *reason);
 
-/* The same of every number of a case whose family the engine is not ready for yet. */
+/* The same for every number of a case of a family that the engine does not support yet. */
 void val_mark_pending(val_run *run);
 
-/* The case cannot go on, for another reason than a failed call of the library. */
+/* The case cannot continue, for another reason than a failed call of the library. */
 void val_fail(val_run *run, const char *what);
 
-/* Nothing to compare with: the reason stands in the tables instead of numbers. */
+/* Skips the case because there is nothing to compare with: tables show the reason instead of
+ * numbers. */
 void val_skip(val_run *run, const char *why);
 
 double val_mean(const val_check *check);
 /* Half of the 95 % confidence interval of the mean (Student); NAN for one seed. */
 double val_confidence(const val_check *check);
-/* got less what was expected; of a range: by how much it is missed. */
+/* Result minus expected value; for a range: distance from it. */
 double val_error(const val_check *check);
 bool val_passes(const val_check *check);
-/* It passes, but half of its confidence interval is wider than the tolerance: other seeds might
- * not. How many seeds of the same spread would decide. */
+/* True if it passes, but half of its confidence interval is wider than the tolerance, so that other
+ * seeds might fail; and the number of seeds with the same spread that would decide. */
 bool val_is_inconclusive(const val_check *check);
 int val_seeds_needed(const val_check *check);
 
-/* A curve of the plot of that name; all curves of a plot have the same x, those of the first call.
- * Of several seeds the page has the mean. */
+/* A curve of the plot with that name; all curves of a plot have the x of the first call. With
+ * several seeds the page shows the mean. */
 void val_curve(val_run *run, const char *name, const char *title, const char *x_label,
                const char *y_label, const char *series, const double *x, const double *y,
                size_t rows);
-/* The same into a list; a series that is there already is left alone. False: it does not fit. */
+/* Adds to a list; an existing series is not changed. False: it does not fit. */
 bool val_plots_add(val_plot **plots, const char *name, const char *title, const char *x_label,
                    const char *y_label, const char *series, const double *x, const double *y,
                    size_t rows);
 void val_plots_free(val_plot *first);
 
-/* ---- what is kept ---------------------------------------------------------------------------- */
+/* ---- the store ------------------------------------------------------------------------------- */
 
-/* Results of single seeds, as they come: a file of lines, fields separated by tabs, that the next
- * call reads again. So a page can be written anew after one case alone was run, and a tier that
- * was interrupted goes on where it was. */
+/* Results of single seeds as they finish: a file of lines with fields separated by tabs, which the
+ * next call reads. So a page can be written again after only one case was run, and an interrupted
+ * tier can be continued. */
 typedef struct val_store {
   val_run *runs;
   size_t count, space;
 } val_store;
 
-/* A file that is not there is an empty store. False, after a message: it is not ours, or of the
- * other precision. */
+/* A missing file is an empty store. False after a message: not our file, or of the other
+ * precision. */
 bool val_store_load(val_store *store, const char *path);
 bool val_store_save(const val_store *store, const char *path); /* written aside and renamed */
 void val_store_free(val_store *store);
-/* Takes over its curves; in the place of the one of the same case, model and seed. */
+/* Stores a run with its curves, replacing one of the same case, model and seed. */
 bool val_store_put(val_store *store, const val_run *run);
 const val_run *val_store_find(const val_store *store, const val_case *which, val_model model,
                               int seed_index);
-/* Forgets seeds from `from` on. */
+/* Removes seeds from `from` on. */
 void val_store_drop(val_store *store, const val_case *which, val_model model, int from);
-/* Forgets what broke off, so that it is run again. */
+/* Removes runs that broke off, so that they are repeated. */
 void val_store_drop_broken(val_store *store);
-/* All seeds of a case and model put together; false where there are none. No curves. */
+/* Combines all seeds of a case and model, without curves; false if there are none. */
 bool val_store_gather(const val_store *store, const val_case *which, val_model model, val_run *to);
-/* Curves of all that is kept, means over seeds; val_plots_free() them. */
+/* Curves of all runs, means over seeds; free with val_plots_free(). */
 val_plot *val_store_plots(const val_store *store);
 
-/* One run as the store writes it, and back; false where it is not one. */
+/* Writes one run in the store's format, and reads it; false if it is invalid. */
 void val_write_run(FILE *to, const val_run *run);
 bool val_read_run(FILE *from, val_run *run);
 
@@ -209,19 +211,19 @@ typedef struct val_job {
   int seed_index;
 } val_job;
 
-/* Each job in a process of its own, `side_by_side` of them at a time: what crashes or never ends
- * is the result of that job alone. `done` is called as they end. */
+/* Runs each job in a process of its own, `side_by_side` at a time: if it crashes or never ends,
+ * that is the result of this job only. Calls `done` as they end. */
 typedef void val_done_fn(void *context, const val_run *run);
 bool val_run_jobs(const val_job *jobs, size_t n, const val_run *like, int side_by_side,
                   val_done_fn *done, void *context);
 
 /* ---- scenes ---------------------------------------------------------------------------------- */
 
-/* What a user gets who sets nothing but the step and the method. */
+/* Default settings except for the step and the method. */
 talus_world_def val_default_def(const val_run *run, double dt);
-/* Sweeps until converged, whatever it takes: for cases with an exact answer. */
+/* Sweeps until converged, with any number of iterations: for cases with an exact result. */
 talus_world_def val_def(const val_run *run, double dt);
-/* So many sweeps, and no more precise than a crowd of grains needs. */
+/* That number of sweeps, as accurate as a crowd of grains needs. */
 talus_world_def val_crowd_def(const val_run *run, double dt, int sweeps);
 
 void val_world_from(val_run *run, const talus_world_def *def);
@@ -240,7 +242,7 @@ talus_body_info val_info(val_run *run, talus_body body);
 talus_report val_report(val_run *run);
 /* Sum over the contacts of the last step of the impulse on a body, along z, N s. */
 double val_impulse_z(val_run *run, talus_body body);
-/* All contacts of the last step; free() it. NULL, count 0 where there are none. */
+/* All contacts of the last step; the caller frees them. NULL and count 0 if there are none. */
 talus_contact *val_contacts(val_run *run, size_t *count);
 
 static inline talus_vec3 val_vec(double x, double y, double z) {
@@ -267,7 +269,8 @@ bool val_write_plots(const char *folder, const char *prefix, const val_plot *plo
 bool val_write_document(const char *path, const val_run *runs, size_t n, const val_plot *plots);
 /* The literature of the slow cases, for the same page. */
 void val_write_sources(FILE *to);
-/* Checks of a run that fail; a run that broke off counts one. Of these, the known ones. */
+/* Number of failed checks of a run; a run that broke off counts one. Number of these that are
+ * known. */
 int val_failures(const val_run *run);
 int val_known_failures(const val_run *run);
 int val_inconclusive(const val_run *run);

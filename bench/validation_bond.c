@@ -1,5 +1,5 @@
-/* Cohesion: a pair holds at 0.95 of the force that it takes to pull it apart, and parts at 1.05,
- * whatever else it does meanwhile. Default settings. */
+/* Cohesion: a pair holds at 0.95 of its pull-off force and separates at 1.05, in several motions.
+ * Default settings. */
 #include "validation_cases.h"
 
 #define RADIUS 0.01
@@ -9,7 +9,7 @@
 
 static const double pulls[PULLS] = {0.95, 1.05}; /* of FORCE */
 
-/* The pair touches at the origin, one ball left and one right of it, without gravity. */
+/* The pair touches at the origin, one ball on the left and one on the right, without gravity. */
 typedef struct pair {
   talus_body a, b;
   double mass;
@@ -33,7 +33,7 @@ static pair make_pair(val_run *run, double friction, bool a_is_fixed) {
   val_world_from(run, &def);
   const talus_material m = sticky(run, friction);
   const talus_shape ball = val_shape(run, TALUS_SPHERE, RADIUS, 0, 0, 0);
-  /* Springs hold where they are pressed by the pull itself: begun there, nothing swings. */
+  /* Springs start at the overlap given by the pull itself, so nothing oscillates. */
   const double press = run->model == VAL_PENALTY ? 0.5 * FORCE / 1e3 : 0;
   pair p = {.mass = 1000 * 4.18879020478639 * RADIUS * RADIUS * RADIUS};
   p.a = val_body(run, a_is_fixed ? TALUS_FIXED : TALUS_FREE, ball, m, press - RADIUS, 0, 0);
@@ -41,7 +41,7 @@ static pair make_pair(val_run *run, double friction, bool a_is_fixed) {
   return p;
 }
 
-/* How far the surfaces are apart, m. */
+/* Gap of the surfaces, m. */
 static double apart(val_run *run, const pair *p) {
   const talus_dvec3 a = val_info(run, p->a).position, b = val_info(run, p->b).position;
   return hypot(b.x - a.x, hypot(b.y - a.y, b.z - a.z)) - 2 * RADIUS;
@@ -53,7 +53,7 @@ static void load(val_run *run, talus_body body, double x, double y, double z) {
     val_fail(run, talus_last_error());
 }
 
-/* At 0.95 surfaces stay together within 1 % of a radius; at 1.05 they are further apart. */
+/* At 0.95 surfaces stay together within 1 % of a radius; at 1.05 they separate further. */
 static void check_bond(val_run *run, const char *what, double pull, double gap) {
   char quantity[56];
   const bool holds = pull < 1;
@@ -80,8 +80,8 @@ void val_bond_pull(val_run *run) {
   }
 }
 
-/* Both turn about the point where they touch: m w^2 R each. Surfaces that were pulled apart by
- * 0.05 of the force for a turn are far. */
+/* Both rotate about the point of contact: m w^2 R each. Surfaces pulled apart by 0.05 of the force
+ * during a turn are far apart. */
 void val_bond_spin(val_run *run) {
   for (int k = 0; k < PULLS; ++k) {
     const pair p = make_pair(run, 0.5, false);
@@ -99,8 +99,8 @@ void val_bond_spin(val_run *run) {
   }
 }
 
-/* Pulled apart with half of the force and sideways with 0.95 and 1.05 of mu times the other half: a
- * shifted Coulomb cone. The balls are kept from turning. */
+/* Pulled apart with half of the force, and sideways with 0.95 and 1.05 of mu times the other half:
+ * a shifted Coulomb cone. The balls cannot turn. */
 void val_bond_shear(val_run *run) {
   const double mu = 0.5;
   for (int k = 0; k < PULLS; ++k) {
@@ -138,7 +138,7 @@ void val_bond_shear(val_run *run) {
   }
 }
 
-/* One rolls around the other, which is held: m v^2 / 2R on the way round. */
+/* One rolls around the other, which is held: m v^2 / 2R on its orbit. */
 void val_bond_roll(val_run *run) {
   for (int k = 0; k < PULLS; ++k) {
     const pair p = make_pair(run, 0.5, true);

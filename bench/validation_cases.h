@@ -48,17 +48,18 @@ val_case_fn val_peers_bounce, val_peers_repose, val_peers_silo;
 
 /* ---- what the models differ by --------------------------------------------------------------- */
 
-/* The step of a model where complementarity takes dt. Springs of a stiffness k take 1/100 of the
+/* The step of a model if complementarity takes dt. Springs of stiffness k take 1/100 of the
  * critical step of the lightest body of these cases, 4 kg: damping is explicit, and a box that
- * lands on four corners has sixteen times that of a ball. Where stiffness is auto: dt / 10. */
+ * lands on four corners has sixteen times the damping of a ball. With automatic stiffness: dt /
+ * 10. */
 double val_dt(const val_run *run, double dt);
-/* Stiffness of springs from here on, N/m; 0: auto. Nothing to other models. */
+/* Sets the stiffness of springs, N/m; 0: auto. No effect on other models. */
 void val_springs(val_run *run, double stiffness);
-/* Relative error of a rebound, and of forces and accelerations, that come with springs and are not
- * there without. */
+/* Relative error of a rebound, of forces and accelerations, that springs cause. */
 double val_bounce_error(const val_run *run, double e);
 double val_spring_error(const val_run *run);
-/* How far a mass presses the spring that the points of its contact share, m; 0 without springs. */
+/* Depth (m) to which a mass presses the spring shared by the points of its contact; 0 without
+ * springs. */
 double val_sag(const val_run *run, double mass);
 
 #endif

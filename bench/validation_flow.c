@@ -1,5 +1,5 @@
 /* Streams of hard spheres through a tube and a hole. Masses are 1, and so is the thermal speed of
- * what begins or comes in; areas and volumes are those that centres reach. */
+ * initial and entering balls; areas and volumes are those accessible to centres. */
 #include "validation_cases.h"
 #include "validation_stream.h"
 

@@ -1,4 +1,4 @@
-/* Heaps: slopes that stay, columns that collapse, drums that turn, balls that sink in. */
+/* Heaps: angles of repose, collapsing columns, rotating drums, penetrating balls. */
 #include <stdlib.h>
 
 #include "validation_grains.h"

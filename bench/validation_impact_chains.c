@@ -1,4 +1,4 @@
-/* Impacts that are passed on, shared, or missed by little, with default settings. */
+/* Impacts that are passed on, shared, or narrowly missed, with default settings. */
 #include "validation_cases.h"
 
 #define RADIUS 0.1
@@ -13,8 +13,8 @@ static void empty_world(val_run *run) {
 
 /* ---- Newton's cradle ------------------------------------------------------------------------- */
 
-/* The first `thrown` balls come at 1 m/s, all of them drift along. As many leave at the other end:
- * impacts go from ball to ball, as if there were a gap everywhere. Gives the largest difference of
+/* The first `thrown` balls come at 1 m/s, and all drift along. The same number must leave at the
+ * other end: impacts go from ball to ball, as if there were gaps. Returns the largest difference of
  * a velocity from that. */
 static double cradle_error(val_run *run, double gap, int thrown, double drift, double *energy) {
   talus_body ball[BALLS];
@@ -166,9 +166,9 @@ void val_impact_card(val_run *run) {
 
 /* ---- past an edge ---------------------------------------------------------------------------- */
 
-/* A ball flies at half a radius a step past what is left and below of the origin, touching it with
- * an edge, a rim or its surface, which stays a tenth of the ball's radius away. Gives by how much
- * it is turned at most, degrees, over so many directions and places where the steps may fall. */
+/* A ball moves by half a radius a step past the corner at the origin, where an edge, a rim or a
+ * surface stays a tenth of the ball's radius away. Returns the largest deflection, degrees, over
+ * several directions and phases of the steps. */
 static double turned_by(val_run *run, talus_shape_kind kind, double corner, double e) {
   const double r = 0.05, speed = 0.5 * r / DT, spare = 1.1 * r, size = 0.5;
   double worst = 0;

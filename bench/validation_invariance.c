@@ -1,11 +1,11 @@
-/* The same scene as others see it: moved, turned, mirrored, in other units, its bodies in another
- * order. What is compared are the places of all bodies at the end, in the observer's terms, with
- * default settings. */
+/* The same scene as seen by other observers: moved, rotated, mirrored, in other units, with bodies
+ * in another order. The final positions of all bodies are compared, in the observer's coordinates,
+ * with default settings. */
 #include "validation_cases.h"
 
 #define BODIES 24
 
-/* How a scene is told. */
+/* An observer's description of the scene. */
 typedef struct view {
   double drift;   /* m/s, along (1, 2, -1): the observer's own motion */
   double turn[4]; /* axis and angle */
@@ -37,8 +37,8 @@ static void turn(const view *v, double sign, double x[3]) {
     x[i] = c * x[i] + s * kx[i] + (1 - c) * along * k[i];
 }
 
-/* A vector as this observer tells it; `unit` is of its length. An axial one (spin) is mirrored the
- * other way round. */
+/* A vector in this observer's coordinates; `unit` is that of its length. An axial vector (spin)
+ * gets the opposite sign when mirrored. */
 static talus_dvec3 told(const view *v, double x, double y, double z, double unit, bool is_axial) {
   double a[3] = {x, y, z};
   if (v->mirrored)
@@ -113,13 +113,13 @@ static picture seen(val_run *run, const view *v, bool falls, bool boxes, double 
   return p;
 }
 
-/* Largest distance of a body from where the first observer sees it, over the smallest radius. */
+/* Largest distance of a body from its position for the first observer, over the smallest radius. */
 static double difference(const picture *a, const picture *b) {
   double worst = 0;
   for (int i = 0; i < BODIES; ++i)
     for (int k = 0; k < 3; ++k) {
       const double d = fabs(a->x[i][k] - b->x[i][k]) / 0.1;
-      worst = d <= worst ? worst : d; /* what is not a number is worst */
+      worst = d <= worst ? worst : d; /* also keeps NaN */
     }
   return worst;
 }

@@ -1,4 +1,4 @@
-/* Random packings under gravity: how much of space they fill, and how many neighbours carry. */
+/* Random packings under gravity: solid fraction, and number of neighbours that carry loads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,9 +42,9 @@ static double push(const talus_contact *c) {
                   c->impulse.z * c->normal.z);
 }
 
-/* Strikes out, again and again, bodies with fewer than `fewest` neighbours left: they rattle, or
- * lie on others and hold nothing. `neighbours` becomes -1 for them; it starts as 0, or -1. Bodies
- * before `skip` are fixed and stay. */
+/* Removes, repeatedly, bodies with fewer than `fewest` neighbours left: rattlers, or bodies that
+ * rest on others and support nothing. `neighbours` becomes -1 for them; it begins as 0 or -1.
+ * Bodies before `skip` are fixed and stay. */
 static void strike_rattlers(const talus_contact *contacts, size_t count, double carries,
                             size_t skip, int fewest, int *neighbours, int *next, size_t bodies) {
   for (bool again = true; again;) {

@@ -1,5 +1,4 @@
-/* What the slow cases of talus bench validation are compared with: where it stands, and what of it
- * is used. */
+/* The published results that slow cases of talus bench validation are compared with. */
 #include "validation.h"
 
 typedef struct source {

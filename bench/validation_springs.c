@@ -1,4 +1,4 @@
-/* Springs: their own closed forms, and how they come near complementarity. */
+/* Springs: their closed forms, and convergence to complementarity. */
 #include "validation_grains.h"
 
 #define RADIUS  0.1

@@ -1,4 +1,4 @@
-/* Things that stand or fall: stacks, cards, arches. */
+/* Bodies that stand or fall: stacks, cards, arches. */
 #include "validation_cases.h"
 
 /* How far a body is from where it was put, m. */

@@ -1,4 +1,4 @@
-/* talus audit: whether bodies of a run passed through each other. */
+/* talus audit: checks whether bodies of a run passed through each other. */
 #include <talus/audit.h>
 
 #include <stdio.h>
@@ -17,10 +17,15 @@ static void on_signal(int signal) {
 static void on_progress(void *context, const talus_progress *now) { progress_show(context, now); }
 
 static void on_log(void *context, int level, const char *line) {
-  (void)context, (void)level, (void)line; /* the run has told it */
+  (void)context, (void)level, (void)line; /* the run has reported it already */
 }
 
 static void show_pair(const char *what, const talus_audit_pair *pair) {
+  if (pair->depth == 0) { /* by signs alone */
+    printf("  %-10s %s and %s at t = %.9g s: they share a place\n", what, cli_shown(pair->a),
+           cli_shown(pair->b), pair->time);
+    return;
+  }
   printf("  %-10s %s and %s at t = %.9g s: %s %.3g m\n", what, cli_shown(pair->a),
          cli_shown(pair->b), pair->time, pair->depth > 0 ? "overlap" : "gap",
          pair->depth > 0 ? pair->depth : 0 - pair->depth);
@@ -48,6 +53,9 @@ static void show(const char *folder, const talus_audit_def *def, const talus_aud
          (unsigned long long)(r->moved > 0 ? 0 : r->frames));
   printf("  %-10s %llu pairs %s, looked at %llu times\n", "proven", (unsigned long long)r->pairs,
          def->frames ? "at output times" : "over a step each", (unsigned long long)r->looks);
+  if (r->decided > 0)
+    printf("  %-10s %llu pairs of flat bodies at output times, by exact signs\n", "decided",
+           (unsigned long long)r->decided);
   if (r->overlaps > 0) {
     printf("  %-10s %llu pairs and steps", "overlaps", (unsigned long long)r->overlaps);
     if (r->unproven > 0)
@@ -83,6 +91,7 @@ static void show_json(const talus_audit_result *r) {
   json_number(&out, "looks", (double)r->looks);
   json_number(&out, "overlaps", (double)r->overlaps);
   json_number(&out, "unproven", (double)r->unproven);
+  json_number(&out, "decided", (double)r->decided);
   json_number(&out, "moved", (double)r->moved);
   if (r->overlaps > 0)
     write_pair(&out, "first", &r->first);
@@ -127,7 +136,7 @@ int cli_audit(int argc, char **argv) {
   const cli_option options[] = {
       {"tolerance", 0, CLI_NUMBER, "D", "m of overlap allowed (default: slop + 1e-6 radii)",
        &tolerance},
-      {"frames", 0, CLI_FLAG, NULL, "look at output times alone, not at what is between them",
+      {"frames", 0, CLI_FLAG, NULL, "only the states at output times, not the steps between",
        &def.frames},
       {"threads", 0, CLI_COUNT, "N", "0: all cores (default)", &def.threads},
       {"quiet", 'q', CLI_FLAG, NULL, "no progress", &quiet},

@@ -1,5 +1,5 @@
-/* Files of averaged fields, read back: VTK images with cells' values at points (docs/formats.md).
- * Called in a process of its own (frame_guard.c). */
+/* Reads files of averaged fields: VTK images with the cells' values at points (docs/formats.md).
+ * Called in a separate process (frame_guard.c). */
 #include "frame_read.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define CELLS_MOST 100000000
 
-/* `count` numbers of an attribute. */
+/* Reads `count` numbers of an attribute. */
 static bool read_attribute(hid_t file, const char *group, const char *name, hid_t type,
                            size_t count, void *to) {
   const hid_t attribute = H5Aopen_by_name(file, group, name, H5P_DEFAULT, H5P_DEFAULT);
@@ -30,7 +30,7 @@ static bool read_attribute(hid_t file, const char *group, const char *name, hid_
   return good;
 }
 
-/* One text, shorter than FRAME_NAME_BYTES. */
+/* Reads one text, shorter than FRAME_NAME_BYTES. */
 static bool read_word(hid_t file, const char *group, const char *name, char *to) {
   const hid_t attribute = H5Aopen_by_name(file, group, name, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t stored = attribute < 0 ? H5I_INVALID_HID : H5Aget_type(attribute);
@@ -49,7 +49,7 @@ static bool read_word(hid_t file, const char *group, const char *name, char *to)
   return good;
 }
 
-/* Keeps the first of the two layers that a thin axis has; points: along x, y, z. */
+/* Keeps the first of the two layers of a thin axis; points: along x, y, z. */
 static void keep_cells(const frame_average *found, const size_t points[3], size_t width,
                        double *values) {
   double *to = values;
@@ -61,7 +61,7 @@ static void keep_cells(const frame_average *found, const size_t points[3], size_
     }
 }
 
-/* NULL: it is not there, or not what it should be. */
+/* NULL: missing, or of a wrong type or size. */
 static double *read_values(hid_t file, const char *name, const frame_average *found,
                            const size_t points[3], size_t width) {
   char path[128];
@@ -87,8 +87,8 @@ static double *read_values(hid_t file, const char *name, const frame_average *fo
   return values;
 }
 
-/* Cells along an axis from its points: a thin one has two layers, at the faces of its cell. Files
- * from before they were two have no `cells`, and one layer. */
+/* Number of cells along an axis, from its points: a thin axis has two layers, at the faces of its
+ * cell. Older files have one layer, and no `cells`. */
 static bool set_cells(frame_average *found, int k, size_t points, int64_t cells) {
   const bool is_thin = cells == 1 && points == 2;
   if (!is_thin && cells != (int64_t)points)
@@ -128,8 +128,7 @@ bool frame_parse_average(const char *path, frame_average *found, char *why, size
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   *found = (frame_average){0};
   struct stat there;
-  if (stat(path, &there) == 0 &&
-      !S_ISREG(there.st_mode)) { /* of a FIFO it would wait for a writer */
+  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) { /* a FIFO would wait for a writer */
     snprintf(why, size, "%s is not a file", path);
     return false;
   }

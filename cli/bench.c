@@ -1,4 +1,4 @@
-/* talus bench: finds the benchmark and hands it the rest of the command line. */
+/* talus bench: finds the benchmark and passes the rest of the command line to it. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -39,7 +39,8 @@ static int find(const char *name) {
   return -1;
 }
 
-/* Whether the word after this one is its value. All options of benchmarks have one but these. */
+/* True if the next word is the value of this option. All options of benchmarks have one except
+ * these. */
 static bool takes_value(const char *word) {
   static const char *const flags[] = {"--quick",    "--slow", "--list", "--resume",
                                       "--no-peers", "--help", "-h"};
@@ -102,8 +103,8 @@ int cli_bench(int argc, char **argv) {
               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return CLI_INPUT;
   }
-  /* Each name begins a benchmark; what follows it, up to the next name, is its own. A folder or
-   * file may have the name of a benchmark: what an option takes is no name. */
+  /* Each name begins a benchmark; the words up to the next name are its options. The value of an
+   * option is never a name, because a folder or file may be called like a benchmark. */
   for (int at = 1; at < argc;) {
     int end = at + 1;
     while (end < argc && (find(argv[end]) < 0 || takes_value(argv[end - 1])))

@@ -1,10 +1,10 @@
-/* Benchmarks: each is a file of bench/, one per published table, linked into the command. */
+/* Benchmarks: each is a file of bench/, one for each published table, linked into the command. */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
-/* argv[0] is the benchmark's name, the rest its own options. Returns an exit code.
+/* argv[0] is the benchmark's name, the rest its options. Returns an exit code.
  *
- * Weak: a command built without bench/ links, and says so when asked for one. */
+ * Weak symbols: a command built without bench/ links, and says so if asked for one. */
 #if defined(__GNUC__)
 #define BENCH_ENTRY __attribute__((weak))
 #else

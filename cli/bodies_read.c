@@ -56,7 +56,7 @@ static bool refuse_file(bodies_source *in, FILE *file) {
 }
 
 /* Largest size of a table. It is read as a whole, and its bodies need as much memory again: a
- * larger one would use all memory before a message could be given. */
+ * larger one would use up memory before an error could be reported. */
 static size_t most_bytes(void) {
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 : (size_t)1 << 32;
@@ -70,7 +70,7 @@ static bool refuse_large(bodies_source *in, FILE *file) {
                 in->path, most_bytes() >> 20);
 }
 
-/* All of it, even if it grows meanwhile. */
+/* Reads the whole file, even if it grows meanwhile. */
 static bool read_whole(bodies_source *in) {
   const size_t most = most_bytes();
   struct stat stats;
@@ -121,13 +121,13 @@ static uint64_t little_endian(const char *at) {
   return value;
 }
 
-/* As many records as the first number says, and nothing else. */
+/* True if the file has exactly as many records as its first number says. */
 static bool is_binary(const bodies_source *in) {
   return in->length >= 8 && (in->length - 8) % RECORD == 0 &&
          little_endian(in->text) == (in->length - 8) / RECORD;
 }
 
-/* The text becomes the records. */
+/* Converts the text to records. */
 static bool parse_binary(bodies_source *in, body_table *table) {
   if (in->length < 8)
     return refuse(in, "%s: %zu bytes are no bodies: 8 for their number come first", in->path,
@@ -141,7 +141,7 @@ static bool parse_binary(bodies_source *in, body_table *table) {
   double *record = (double *)(void *)in->text;
   for (size_t i = 0; i < 4 * (size_t)n; ++i) {
     const uint64_t bits = little_endian(in->text + 8 + 8 * i);
-    memcpy(&record[i], &bits, sizeof bits); /* always behind what is read next */
+    memcpy(&record[i], &bits, sizeof bits); /* always behind the part that is read next */
   }
   table->record = record;
   table->bodies.count = (size_t)n;
@@ -154,8 +154,8 @@ static bool parse_binary(bodies_source *in, body_table *table) {
 _Static_assert((int)FRAME_MESH == (int)TALUS_MESH && (int)FRAME_OTHER == (int)TALUS_SHAPE_KINDS,
                "kinds of frames are those of talus.h");
 
-/* Hull: x, y, z of each; clump: the radius too; revolved: z and radius. For contacts a clump needs
- * no mass of its own: any will do, and the integral is saved. */
+/* Hull: x, y, z of each point; clump: the radius too; revolved: z and radius. Contacts do not need
+ * the mass of a clump: with any given mass the integral is saved. */
 static void convert_points(const frame *from, const frame_shape *shape, double *to,
                            uint32_t *corners, talus_shape_def *def) {
   const bool is_wall = shape->kind == FRAME_REVOLVED;
@@ -193,7 +193,7 @@ static bool convert_shapes(const bodies_source *in, const frame *from, body_tabl
       return refuse(in, "%s: contacts of the shape '%s' are not in this version", in->path,
                     shape->kind_name);
     table->shapes[i] = talus_shape_def_default();
-    table->shapes[i].kind = (talus_shape_kind)shape->kind; /* both in one order */
+    table->shapes[i].kind = (talus_shape_kind)shape->kind; /* both enums have the same order */
     memcpy(table->shapes[i].size, shape->size, sizeof shape->size);
     if (shape->kind == FRAME_REVOLVED)
       table->shapes[i].sides = shape->open == 1   ? TALUS_SIDES_OUT
@@ -207,7 +207,7 @@ static bool convert_shapes(const bodies_source *in, const frame *from, body_tabl
   return true;
 }
 
-/* A frame has the centre of mass; the table wants the origin of the shape's own frame. */
+/* A frame has the centre of mass; the table needs the origin of the shape's own frame. */
 static void place_origin(const double centre[3], double scale, const double q[4], double x[3]) {
   double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   length = length > 0 ? length : 1;
@@ -267,7 +267,7 @@ static bool parse_frame(bodies_source *in, body_table *table) {
 
 /* ---- which of them --------------------------------------------------------------------------- */
 
-/* The signature stands at 0, 512, 1024, 2048 ... (a block of the user's may come before). */
+/* The signature may be at 0, 512, 1024, 2048 ... (after a block of the user's). */
 static bool is_hdf5(const char *path) {
   static const char signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
   char start[sizeof signature];

@@ -1,4 +1,4 @@
-/* The command `talus`: what its files share. It uses the public headers only. */
+/* The command `talus`: shared by its files. It uses only the public headers. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -13,13 +13,12 @@
 #define CLI_PRINTF(fmt_at, args_at)
 #endif
 
-/* What the process says when it ends. */
+/* Exit codes of the process. */
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_INPUT = 2, CLI_INTERRUPTED = 130 };
 
-/* The exit code for a status of the library: the input's fault, or the run's. */
+/* The exit code for a status of the library: bad input, or a failed run. */
 int cli_exit_code(talus_status status);
-/* The same for a message on what could not be read: the input's fault, unless memory was missing.
- */
+/* The exit code for a file that could not be read: bad input, unless memory was missing. */
 int cli_exit_code_of(const char *why);
 
 /* ---- commands -------------------------------------------------------------------------------- */
@@ -30,7 +29,7 @@ cli_command_fn cli_run, cli_check, cli_scenes, cli_info, cli_render, cli_field, 
     cli_shape, cli_sweep, cli_audit, cli_bench;
 
 /* Calls `handler` for Ctrl-C, SIGTERM and SIGHUP, unless they are ignored (nohup). once: a second
- * one finds the default handler and kills. */
+ * signal meets the default handler, which kills the process. */
 void cli_catch_stops(void (*handler)(int), bool once);
 
 /* ---- messages, to stderr --------------------------------------------------------------------- */
@@ -39,11 +38,11 @@ void cli_error(const char *fmt, ...) CLI_PRINTF(1, 2);
 void cli_warning(const char *fmt, ...) CLI_PRINTF(1, 2);
 void cli_note(const char *fmt, ...) CLI_PRINTF(1, 2);
 
-/* Text from a file or a name, on one line and without characters that control a terminal; valid
- * until the fourth call after this one. The three functions above do this to what they print. */
+/* Text from a file or a name, in one line and without characters that control a terminal; valid
+ * until the fourth call after this one. The three functions above apply this to what they print. */
 const char *cli_shown(const char *text);
 
-/* The candidate nearest to a word, where near enough to be a slip; NULL otherwise. */
+/* The candidate nearest to a word, if near enough to be a typing error; otherwise NULL. */
 const char *cli_suggest(const char *word, const char *const *candidates, size_t n);
 
 /* "850 ms", "12.3 s", "4 min 05 s", "3 h 20 min"; returns text. */
@@ -80,8 +79,8 @@ typedef struct cli_usage {
   const char *synopsis; /* "talus run SCENE [options]" */
   const char *about;    /* a few lines */
   const cli_option *options;
-  const char *more;  /* below the options; may be NULL */
-  int least, most;   /* arguments that are no options */
+  const char *more;  /* printed below the options; may be NULL */
+  int least, most;   /* number of arguments that are not options */
   const char *wants; /* what they are, for messages: "a scene" */
 } cli_usage;
 
@@ -90,18 +89,18 @@ typedef struct cli_usage {
 enum { CLI_HELP_SHOWN = -1, CLI_REFUSED = -2 };
 int cli_parse(const cli_usage *usage, int argc, char **argv, const char **arguments);
 
-/* What a command returns when cli_parse did not return a number of arguments. */
+/* Exit code of a command if cli_parse did not return a number of arguments. */
 static inline int cli_parse_exit(int parsed) {
   return parsed == CLI_HELP_SHOWN ? CLI_DONE : CLI_INPUT;
 }
 
 /* ---- scenes ---------------------------------------------------------------------------------- */
 
-/* The scene.yaml of a result folder; no message if there is none. Does not wait for a FIFO. */
+/* Loads scene.yaml of a result folder; no message if there is none. Does not wait for a FIFO. */
 bool cli_load_own_scene(const char *path, talus_scene **scene);
 
-/* Reads a scene; on failure prints every complaint and returns the exit code, CLI_DONE otherwise.
- */
+/* Reads a scene; if that fails prints all errors and returns their exit code, otherwise
+ * CLI_DONE. */
 int cli_load_scene(const char *path, const cli_texts *settings, talus_scene **scene);
 
 #endif

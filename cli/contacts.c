@@ -1,4 +1,4 @@
-/* talus contacts: collision detection as a tool of its own. */
+/* talus contacts: collision detection without a simulation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct options {
   int threads, repeat;
 } options;
 
-/* What was found, and how fast. */
+/* Results and times. */
 typedef struct findings {
   body_table table;
   talus_detect_def def;
@@ -46,7 +46,7 @@ static talus_status find_once(const options *wanted, findings *found) {
                                       &found->stats);
 }
 
-/* Several times in the same memory; the last results stay. */
+/* Searches several times in the same memory; keeps the last results. */
 static talus_status find(const options *wanted, findings *found) {
   const int n = wanted->repeat;
   double *times = malloc(4 * (size_t)n * sizeof *times);
@@ -74,7 +74,7 @@ static talus_status find(const options *wanted, findings *found) {
   return status;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void show_backend(const talus_detect_stats *stats) {
   char moved[CLI_DURATION_BYTES], held[CLI_DURATION_BYTES];
@@ -159,7 +159,7 @@ static bool write_rows(const options *wanted, const findings *found, FILE *to) {
                        : rows_write_contacts(&found->contacts, wanted->surfaces, to);
 }
 
-/* For cli_write_file. */
+/* Argument of cli_write_file. */
 typedef struct result {
   const options *wanted;
   const findings *found;
@@ -179,7 +179,7 @@ static int tell(const options *wanted, const findings *found, const char *path) 
   else if (code == CLI_DONE && wanted->stats)
     show_stats(wanted, found, path);
   else if (code == CLI_DONE && !wanted->output)
-    write_rows(wanted, found, stdout); /* what goes wrong there, main finds */
+    write_rows(wanted, found, stdout); /* main checks stdout for errors */
   return code;
 }
 

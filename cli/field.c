@@ -144,7 +144,7 @@ static int set_plane(const field_options *o, flat_plane *plane) {
   return CLI_DONE;
 }
 
-/* Options that a source would pass over are refused. */
+/* Refuses options that the given source would ignore. */
 static int check_given(const field_options *o) {
   const char *problem = NULL;
   if (!o->image == !o->folder)
@@ -193,7 +193,7 @@ static int check_output(const char *path) {
   return CLI_INPUT;
 }
 
-/* A legend has no source. */
+/* Draws legends, which need no source. */
 static int make_wheels(const field_options *o) {
   if (o->folder || o->image || o->average || o->number || o->angle || o->component || o->plane ||
       o->slab || o->bounds || !isnan(o->time) || !isnan(o->cell)) {

@@ -6,18 +6,18 @@
 
 #define FIELD_CELLS_MOST 4000000
 
-/* Rows from the bottom; NAN where nobody is. Of a picture lengths are pixels, unless it has bounds,
- * and vectors are directions of length 1. */
+/* Rows from the bottom; NAN in cells without bodies. For a picture lengths are pixels, unless it
+ * has bounds, and vectors are directions of length 1. */
 typedef struct field {
   flat_plane plane;
   size_t columns, rows;
-  double origin[2], cell[2]; /* middle of the first cell, edges: right, up */
-  double *count;             /* bodies, or pixels */
+  double origin[2], cell[2]; /* middle of the first cell; edges; to the right, upwards */
+  double *count;             /* bodies, or pixels, by cell */
   double *right, *up;        /* m/s: mean velocity in the plane */
-  double *across;            /* likewise; NULL: not known */
-  double *temperature;       /* kT/m, m2/s2, or as the averages have it; NULL: not known */
+  double *across;            /* perpendicular to the plane; NULL: not known */
+  double *temperature;       /* kT/m, m2/s2, or in the unit of the averages; NULL: not known */
   bool is_picture;
-  bool is_rz; /* right is z, up is the distance from the axis */
+  bool is_rz; /* to the right is z, upwards is the distance from the axis */
 } field;
 
 /* "z", "y", or "r". */
@@ -25,17 +25,18 @@ const char *field_axis_name(const field *of, int axis);
 
 #define FIELD_RANGES 16
 
-/* What is kept of a field. */
+/* The vectors of a field that are kept. */
 typedef struct field_filter {
-  double angle[FIELD_RANGES][2]; /* degrees; from the first up to the second, round past 360 */
-  size_t ranges;                 /* 0: all */
-  int component;                 /* axis that vectors keep; -1: all */
+  /* degrees: from the first to the second, across 360 if necessary */
+  double angle[FIELD_RANGES][2];
+  size_t ranges; /* 0: all */
+  int component; /* axis of the component that vectors keep; -1: all components */
 } field_filter;
 
-/* False where memory runs out, or the grid has more than FIELD_CELLS_MOST cells. */
+/* False if memory is missing, or the grid has more than FIELD_CELLS_MOST cells. */
 bool field_make(field *made, bool is_picture);
 
-/* Says why field_make did not, and returns the exit code. */
+/* Reports why field_make failed, and returns the exit code. */
 int field_refuse(const field *made);
 void field_free(field *made);
 

@@ -1,4 +1,4 @@
-/* The colour wheel with a direction on it, and the colour that it has: one for each angle. */
+/* The colour wheel with a direction on it and the colour of that direction; one for each angle. */
 #include "cli.h"
 #include "field.h"
 #include "file_write.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define RADIUS  90.0  /* pixels */
-#define EDGE    240.0 /* of what one wheel has */
+#define EDGE    240.0 /* width and height of one wheel */
 #define HIGH    300.0
 #define SECTORS 180
 #define TURN    6.283185307179586

@@ -1,4 +1,4 @@
-/* Fields as tables and as VTK images. */
+/* Writes fields as tables and as VTK images. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static void print_head(FILE *to, const field *f) {
   fputc('\n', to);
 }
 
-/* Cells in which somebody is, row by row from below. */
+/* Prints the cells that have bodies, row by row from the bottom. */
 static bool print_csv(FILE *to, const void *what) {
   const field *f = what;
   print_head(to, f);
@@ -70,8 +70,8 @@ static bool add_attribute(hid_t group, const char *name, hid_t type, hsize_t cou
   return good;
 }
 
-/* Points along x, y, z. VTK's reader mistakes an image that is one point thin along some axes (9.1
- * crashes), so such an axis has two equal layers: at the faces of its cells. */
+/* Points along x, y, z. VTK's reader mishandles images that are one point thin (9.1 crashes), so a
+ * thin axis has two equal layers, at the faces of its cells. */
 static void find_points(const field *f, size_t points[3]) {
   points[f->plane.across] = 2;
   points[f->plane.right] = f->columns > 1 ? f->columns : 2;
@@ -165,7 +165,7 @@ static bool print_image(FILE *to, const void *what) {
   return fwrite(from->data, 1, from->bytes, to) == from->bytes;
 }
 
-/* Made in memory, so that the one writer of files writes it. */
+/* The file is made in memory, so that all files are written by the same code. */
 static int write_hdf(const char *path, const field *from) {
   file_image image = {0};
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -189,7 +189,7 @@ static int write_hdf(const char *path, const field *from) {
   return code;
 }
 
-/* In a process of its own: HDF5's library may end it where memory runs out. */
+/* Runs in a separate process: HDF5's library may end it if memory is missing. */
 int field_write_hdf(const char *path, const field *from) {
   int status = 0;
   fflush(NULL);

@@ -23,7 +23,7 @@ bool flat_read_plane(const char *text, flat_plane *plane) {
   return false;
 }
 
-/* "a:b", and then `stop` or the end; NULL: no. */
+/* Reads "a:b" followed by `stop` or the end of the text; NULL if it is something else. */
 static const char *read_pair(const char *text, char stop, double range[2]) {
   char *end;
   range[0] = strtod(text, &end);

@@ -1,5 +1,5 @@
-/* Reads files of a result folder in a process of its own, which hands the arrays over through a
- * pipe: a file that crashes HDF5, or keeps it busy for ever, ends that process and not this one. */
+/* Reads files of a result folder in a separate process, which sends the arrays through a pipe: a
+ * file that crashes HDF5, or keeps it busy for ever, ends that process and not this one. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -11,11 +11,11 @@
 
 #include "frame_read.h"
 
-#define PATIENCE 600 /* s */
+#define PATIENCE 600 /* s that a file may take */
 
 /* ---- arrays of a struct ---------------------------------------------------------------------- */
 
-/* One array: where its pointer and its number of rows are in the struct, and the bytes of a row. */
+/* An array: offsets of its pointer and its number of rows in the struct, and bytes per row. */
 typedef struct column {
   size_t pointer, rows, bytes;
 } column;
@@ -117,7 +117,7 @@ static bool receive_bytes(int pipe, void *data, size_t bytes) {
   return true;
 }
 
-/* What is read, as bytes: a struct and its arrays. */
+/* A struct to be read, with its arrays. */
 typedef struct task {
   const char *path;
   bool (*parse)(const char *path, void *found, char *why, size_t size);
@@ -145,7 +145,8 @@ static _Noreturn void read_there(const task *what, int pipe) {
   _exit(sent ? 0 : 1);
 }
 
-/* True: found is filled in. False: what->why says why, or is empty where the other side is gone. */
+/* True: the struct is filled in. False: what->why says why, or is empty if the other process
+ * ended. */
 static bool take_over(const task *what, int pipe) {
   bool good = false;
   what->why[0] = '\0';
@@ -159,7 +160,8 @@ static bool take_over(const task *what, int pipe) {
   }
   if (!receive_bytes(pipe, what->found, what->bytes))
     return false;
-  for (size_t i = 0; i < what->column_count; ++i) { /* the pointers are those of over there */
+  /* received pointers belong to the other process */
+  for (size_t i = 0; i < what->column_count; ++i) {
     const bool has = get_pointer(what->found, &what->columns[i]) != NULL;
     const size_t bytes = bytes_of(what->found, &what->columns[i]);
     void *data = has && good && bytes < SIZE_MAX ? malloc(bytes + 1) : NULL;
@@ -221,7 +223,7 @@ static bool is_finite_body(const frame *found, size_t i) {
          (!v || (isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2])));
 }
 
-/* Points and triangles of a shape are there, and triangles are of its own points. */
+/* True if points and triangles of a shape exist, and triangles refer to its own points. */
 static bool is_good_shape(const frame *found, const frame_shape *shape) {
   if (!is_finite_row(shape->size, 5) || !is_finite_row(shape->centre, 3) ||
       (size_t)shape->point + shape->points > found->points ||
@@ -234,7 +236,7 @@ static bool is_good_shape(const frame *found, const frame_shape *shape) {
   return true;
 }
 
-/* NULL, or what is wrong: indices must be in their tables, and numbers such that can be drawn. */
+/* Describes an error, or NULL: indices must be within their tables, and numbers drawable. */
 static const char *problem_of(const frame *found) {
   if (!found->position || !found->id || !found->radius || !found->scale || !found->shape ||
       !found->material || !found->point || !found->triangle || !found->shape_table ||
@@ -252,7 +254,7 @@ static const char *problem_of(const frame *found) {
   return NULL;
 }
 
-/* A rotation that is none becomes no rotation: drawing needs unit quaternions. */
+/* Replaces invalid rotations by none: drawing needs unit quaternions. */
 static void normalise(frame *found) {
   for (size_t i = 0; found->quaternion && i < found->bodies; ++i) {
     float *q = found->quaternion + 4 * i;
@@ -325,7 +327,7 @@ static bool parse_average(const char *path, void *found, char *why, size_t size)
   return frame_parse_average(path, found, why, size);
 }
 
-/* A plane says which, and has one cell across. */
+/* True if a plane is named and has one cell across. */
 static bool is_good_plane(const frame_average *found) {
   static const char *const planes[3] = {"yz", "xz", "xy"};
   if (strcmp(found->grid, "plane") != 0)

@@ -33,15 +33,15 @@ static WHY_PRINTF bool refuse(reason why, const char *fmt, ...) {
 
 #include <hdf5.h>
 
-/* HDF5's own checks do not catch every damaged file: some crash it. That is why frame_guard.c calls
- * this in a process of its own. */
+/* HDF5's own checks do not catch every damaged file: some crash it. Therefore frame_guard.c calls
+ * this in a separate process. */
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
 typedef struct source {
   const char *path;
   hid_t file;
-  uint64_t bytes; /* of the file: nothing in it can be larger */
+  uint64_t bytes; /* size of the file: nothing in it can be larger */
   reason why;
 } source;
 
@@ -53,12 +53,12 @@ static bool open_source(source *in, const char *path, reason why) {
   if (!S_ISREG(stats.st_mode))
     return refuse(why, "%s is not a file", path);
   in->bytes = (uint64_t)stats.st_size;
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* we say it in one line ourselves */
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* this command reports errors in one line itself */
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   if (access >= 0) {
     H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
 #if H5_VERSION_GE(1, 10, 7)
-    /* Locks fail on some network file systems, and a complete file needs none. */
+    /* Locks fail on some network file systems, and a complete file does not need them. */
     H5Pset_file_locking(access, 0, 1);
 #endif
     in->file = H5Fopen(path, H5F_ACC_RDONLY, access);
@@ -76,7 +76,7 @@ static void close_source(source *in) {
   in->file = H5I_INVALID_HID;
 }
 
-/* Every step of the path must be a hard link: others may lead out of the file. */
+/* Every part of the path must be a hard link: others may lead to other files. */
 static bool has(const source *in, const char *name) {
   char part[128];
   const size_t length = strlen(name);
@@ -93,7 +93,8 @@ static bool has(const source *in, const char *name) {
   return length < sizeof part;
 }
 
-/* Stored in one piece, unfiltered, within the file: so it can claim no more than there is. */
+/* True if the data are in one piece, unfiltered, inside the file, so that they cannot be larger
+ * than the file. */
 static bool is_plain(const source *in, hid_t set, uint64_t bytes) {
   const hid_t list = H5Dget_create_plist(set);
   if (list < 0)
@@ -114,7 +115,7 @@ typedef struct column {
   H5T_class_t class;
 } column;
 
-/* Opens a table of that many columns; col->set is to be closed on success. */
+/* Opens a table with that number of columns; on success the caller closes col->set. */
 static bool open_column(const source *in, const char *name, size_t columns, column *col) {
   *col = (column){.set = H5I_INVALID_HID};
   if (!has(in, name))
@@ -151,7 +152,7 @@ static bool open_column(const source *in, const char *name, size_t columns, colu
 
 static size_t memory_width(hid_t type) { return H5Tget_size(type); }
 
-/* Numbers as `type`, `rows` of them (SIZE_MAX: as many as there are, put into *found). */
+/* Reads `rows` rows of numbers as `type` (SIZE_MAX: all rows, their number goes to *found). */
 static void *read_numbers(const source *in, const char *name, size_t columns, hid_t type,
                           size_t rows, size_t *found) {
   column col;
@@ -179,7 +180,7 @@ static void *read_numbers(const source *in, const char *name, size_t columns, hi
   return data;
 }
 
-/* Names end up in messages and pictures: what is no UTF-8 or a control character becomes '?'. */
+/* Names are used in messages and pictures: replaces invalid UTF-8 and control characters by '?'. */
 static void make_printable(char *text) {
   for (unsigned char *at = (unsigned char *)text; *at;) {
     const int more = *at < 0x80   ? 0
@@ -197,7 +198,7 @@ static void make_printable(char *text) {
   }
 }
 
-/* Names, each cut at FRAME_NAME_BYTES - 1, every `stride` bytes from `to` on. */
+/* Reads names, each cut to FRAME_NAME_BYTES - 1, into places `stride` bytes apart from `to` on. */
 static bool read_names(const source *in, const char *name, size_t rows, char *to, size_t stride) {
   column col;
   if (!open_column(in, name, 1, &col))
@@ -258,8 +259,7 @@ static frame_kind kind_of(const char *name) {
   return FRAME_OTHER;
 }
 
-/* Which rows of points or triangles belong to which shape: starts, one more than shapes, ascending.
- */
+/* Reads the starts of each shape's rows of points or triangles: one more than shapes, ascending. */
 static bool read_starts(const source *in, const char *name, const frame *out, size_t rows,
                         bool of_points) {
   uint32_t *start = read_numbers(in, name, 1, H5T_NATIVE_UINT32, out->shapes + 1, NULL);
@@ -286,7 +286,7 @@ static bool read_lists(const source *in, frame *out) {
          read_starts(in, "talus/shapes/triangle_start", out, out->triangles, false);
 }
 
-/* A frame of a run leaves its meshes out: they are in shapes.hdf beside the folder of frames, with
+/* Frames of a run do not contain meshes: these are in shapes.hdf beside the folder of frames, with
  * the lists of all other shapes. */
 static bool read_meshes(const source *in, frame *out) {
   static const char name[] = "../shapes.hdf";
@@ -352,7 +352,7 @@ static bool read_materials(const source *in, frame *out) {
       read_numbers(in, "talus/materials/density", 1, H5T_NATIVE_FLOAT, SIZE_MAX, &out->materials);
   if (!density)
     return false;
-  free(density); /* read for the number of rows */
+  free(density); /* only its number of rows was needed */
   out->material_table = calloc(out->materials + 1, sizeof *out->material_table);
   if (!out->material_table)
     return refuse(in->why, "out of memory");

@@ -1,7 +1,7 @@
-/* Frames and contact files of a result folder, read back. The layout is that of docs/formats.md.
+/* Reads frames and contact files of a result folder. docs/formats.md has the layout.
  *
- * Files are not trusted: whatever is in them, reading gives arrays that fit together or a reason.
- */
+ * Files are not trusted: whatever they contain, the arrays are consistent, or an error is
+ * returned. */
 #ifndef CLI_FRAME_READ_H
 #define CLI_FRAME_READ_H
 
@@ -23,7 +23,7 @@ typedef enum frame_kind {
   FRAME_CLUMP,
   FRAME_REVOLVED,
   FRAME_MESH,
-  FRAME_OTHER /* a kind this command does not know */
+  FRAME_OTHER /* a kind that this command does not know */
 } frame_kind;
 
 #define FRAME_NAME_BYTES 64
@@ -34,7 +34,7 @@ typedef struct frame_shape {
   double size[5];               /* as in talus_shape_def */
   uint32_t open;                /* container: TALUS_SIDE_...; revolved: talus_sides */
   double centre[3];             /* of mass, in the shape's own frame, at scale 1 */
-  uint32_t point, points;       /* first row of frame.point and how many: hull, clump, revolved */
+  uint32_t point, points;       /* first row of frame.point, and number: hull, clump, revolved */
   uint32_t triangle, triangles; /* likewise of frame.triangle: hull */
 } frame_shape;
 
@@ -52,9 +52,9 @@ typedef struct frame {
   float *scale;       /* multiplies every length of the shape */
   uint32_t *shape;    /* row of shape_table */
   uint32_t *material; /* row of material_table */
-  float *quaternion;  /* 4: shape's own frame, w first; NULL where the file has none */
-  float *velocity;    /* 3: m/s; NULL where the file has none */
-  double *pace;       /* s: how long the next step of each may be; NULL where the file has none */
+  float *quaternion;  /* 4: rotation of the shape's own frame, w first; NULL: not in the file */
+  float *velocity;    /* 3: m/s; NULL: not in the file */
+  double *pace;       /* s: longest next step of each body; NULL: not in the file */
   /* Vertices of hulls and spheres of clumps, triangles of hulls. */
   size_t points, triangles;
   double *point;      /* 4: x, y, z in the shape's own frame, radius (0 for a vertex) */
@@ -63,11 +63,12 @@ typedef struct frame {
   frame_material *material_table;
 } frame;
 
-/* False after a message in `why`, which names the file; then there is nothing to free. */
+/* If it fails it returns false with a message in `why`, which names the file; then there is nothing
+ * to free. */
 bool frame_read(const char *path, frame *found, char *why, size_t size);
 void frame_free(frame *found);
 
-/* The time of a frame alone [s]. */
+/* Reads only the time of a frame, s. */
 bool frame_read_time(const char *path, double *time, char *why, size_t size);
 
 typedef struct frame_contacts {
@@ -87,7 +88,7 @@ typedef struct frame_average {
   double origin[3], spacing[3]; /* m: middle of the first cell, edges */
   size_t n[3], cells;           /* cells: their product */
   char grid[FRAME_NAME_BYTES];  /* rz, plane or box */
-  char plane[FRAME_NAME_BYTES]; /* yz, xz or xy: of a plane, which has one cell across */
+  char plane[FRAME_NAME_BYTES]; /* of a plane: yz, xz or xy; it has one cell across */
   double *count;
   double *velocity;    /* 3: m/s; NULL: not recorded */
   double *temperature; /* J; NULL: not recorded */
@@ -98,7 +99,7 @@ void frame_average_free(frame_average *found);
 
 /* ---- between frame_guard.c and frame_read.c, where HDF5 is ----------------------------------- */
 
-/* The same without a separate process: after a failure they may leave memory behind. */
+/* The same in this process: after a failure they may leak memory. */
 bool frame_parse(const char *path, frame *found, char *why, size_t size);
 bool frame_parse_time(const char *path, double *time, char *why, size_t size);
 bool frame_parse_average(const char *path, frame_average *found, char *why, size_t size);

@@ -10,7 +10,7 @@
 
 #define LINE_MOST 8192
 
-/* Cuts a line at its commas; returns how many fields there were. */
+/* Splits a line at its commas; returns the number of fields. */
 static size_t split(char *line, char **fields, size_t most) {
   size_t n = 0;
   for (char *at = line; at && n < most; ++n) {
@@ -22,7 +22,7 @@ static size_t split(char *line, char **fields, size_t most) {
   return n;
 }
 
-/* One whole line without its newline; a torn last line does not count. */
+/* Reads one whole line without its newline; an incomplete last line does not count. */
 static bool read_line(FILE *file, char *line) {
   if (!fgets(line, LINE_MOST, file))
     return false;

@@ -1,4 +1,5 @@
-/* history.csv of a result folder, read back: columns by name, so that later ones do no harm. */
+/* Reads history.csv of a result folder; columns are found by name, so additional ones do no
+ * harm. */
 #ifndef CLI_HISTORY_H
 #define CLI_HISTORY_H
 
@@ -21,7 +22,7 @@ bool history_read_probe(const char *path, history *history, char *why, size_t si
 bool history_read_steps(const char *path, history *history, char *why, size_t size);
 void history_free(history *history);
 
-/* What a column does over time; all NAN where there is no such column or no row. */
+/* Statistics of a column over time; all NAN without such a column or without rows. */
 typedef struct history_span {
   double first, last, low, high;
 } history_span;

@@ -1,4 +1,4 @@
-/* talus info: what is in a result folder, from its files, for people and (--json) for programs. */
+/* talus info: describes a result folder from its files, for people and (--json) for programs. */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "json.h"
 #include "plot.h"
 
-/* ---- what is gathered ------------------------------------------------------------------------ */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 typedef struct checkpoint_info {
   bool is_there, is_readable;
@@ -23,26 +23,27 @@ typedef struct checkpoint_info {
   uint64_t wall_pairs, wall_tests;
   uint64_t cut_by[2]; /* uids: the last pair that cut an adaptive step short; 0: none */
   info_joints joints;
-  char why[512]; /* where it cannot be read */
+  char why[512]; /* why the scene or checkpoint cannot be read */
 } checkpoint_info;
 
 typedef struct folder_info {
   const char *folder;
-  talus_scene *scene; /* NULL where scene.yaml does not load */
+  talus_scene *scene; /* NULL if scene.yaml does not load */
   talus_scene_info plan;
   history history;
   checkpoint_info checkpoint;
   size_t frames, contacts, probes; /* files */
   double bytes;                    /* of all files */
   bool is_finished;
-  char failure[2048]; /* the log's last line, where that is an error */
+  char failure[2048]; /* last line of the log if it is an error */
 } folder_info;
 
 static void path_in(const folder_info *info, const char *name, char *path, size_t size) {
   snprintf(path, size, "%s/%s", info->folder, name);
 }
 
-/* Files in one of the folder's own folders that end so; their bytes are added to *bytes. */
+/* Counts the files with this ending in a folder of the result folder; adds their sizes to
+ * *bytes. */
 static size_t count_files(const folder_info *info, const char *name, const char *suffix,
                           double *bytes) {
   char path[4096];
@@ -108,7 +109,7 @@ static void look_at_checkpoint(folder_info *info) {
   talus_world_destroy(world);
 }
 
-/* Whether the last "done at step" of the log is that of the history's last line. */
+/* True if the last "done at step" of the log is that of the history's last line. */
 static bool log_says_done(const folder_info *info, unsigned long long steps) {
   char path[4096], line[4096], mark[64];
   path_in(info, "log.txt", path, sizeof path);
@@ -122,7 +123,7 @@ static bool log_says_done(const folder_info *info, unsigned long long steps) {
   return done;
 }
 
-/* A run that failed has its reason as the last line of the log: date, level, message. */
+/* The last line of the log says why a run failed: date, level, message. */
 static void look_for_failure(folder_info *info) {
   static const char level[] = " error ";
   char path[4096], line[sizeof info->failure];
@@ -146,7 +147,7 @@ static void look_at_end(folder_info *info) {
   if (!(steps >= 0))
     return;
   info->is_finished = info->scene && steps >= (double)info->plan.steps;
-  /* A run that came to rest ended before its time. */
+  /* A run that came to rest ended before its planned time. */
   if (info->scene && info->plan.at_rest > 0 && !info->is_finished)
     info->is_finished = log_says_done(info, (unsigned long long)steps);
   if (!info->is_finished)
@@ -198,7 +199,7 @@ static int gather(folder_info *info) {
 /* ---- for people ------------------------------------------------------------------------------ */
 
 static const struct {
-  const char *label, *column, *other; /* other: added to it; may be NULL */
+  const char *label, *column, *other; /* other: a column that is added; may be NULL */
 } spans[] = {
     {"bodies", "bodies", NULL},
     {"pairs", "pairs", NULL},
@@ -247,7 +248,7 @@ static const char *state_of(const folder_info *info) {
 }
 
 static void show_spans(const folder_info *info) {
-  /* The last of them may be gone with its body. */
+  /* The last joints may have been removed with their bodies. */
   const bool had_joints = info->checkpoint.joints.count > 0 ||
                           history_of(&info->history, "joint_force").high > 0 ||
                           history_of(&info->history, "joints_broken").high > 0;
@@ -280,7 +281,7 @@ static void show_stages(const folder_info *info) {
          total > 0 ? steps / total : 0);
 }
 
-/* The least of a column that is 0 where there is nothing to tell; 0: nowhere. */
+/* Smallest nonzero value of a column; 0 if all are 0. */
 static double least_of(const history *past, const char *name) {
   double least = 0;
   for (size_t column = 0; column < past->columns; ++column)
@@ -320,7 +321,7 @@ static void plot_steps(const history *past, double least) {
   }
 }
 
-/* Of adaptive steps: how short they got, how often, and who did it last. */
+/* Adaptive steps: how short they became, how often, and the last pair that caused it. */
 static void show_short_steps(const folder_info *info) {
   const double least = least_of(&info->history, "dt_least");
   if (!(least > 0))
@@ -465,7 +466,7 @@ static void show_json(const folder_info *info) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* One of the curves of history.csv, to a file or to the terminal. */
+/* Writes one of the curves of history.csv to a file or to the terminal. */
 static int show_plot(const folder_info *info, const char *name, const char *path) {
   char title[256];
   plot drawn;
@@ -502,12 +503,12 @@ int cli_info(int argc, char **argv) {
                "of the last state; joints by kind, what they carry and how far they drifted.",
       .options = options,
       .more = "The numbers are those of history.csv: one line per output time. Plots: energy\n"
-              "[J]; contacts, pairs and bodies; residual of the solver [m/s]; wall-clock time\n"
-              "of each stage per step [ms]; largest force and torque of the joints [N, N m];\n"
-              "inner: most iterations of an implicit step; triangles: distances of triangles\n"
-              "that meshes took; how many steps had which length, with adaptive steps and\n"
-              "local time (steps.csv); of a probe its first quantity, another one by its name\n"
-              "(outlet.count), or one component (outlet.mass_flow_z).\n",
+              "and work [J]; contacts, pairs and bodies; residual of the solver [m/s]; time of\n"
+              "each stage per step by wall clock [ms]; largest force and torque of the\n"
+              "joints [N, N m]; inner: most iterations of an implicit step; triangles:\n"
+              "distances of triangles that meshes took; steps: how many had which length, with\n"
+              "adaptive steps and local time; of a probe its first quantity, another one by its\n"
+              "name (outlet.count, middle.stress), or one column (outlet.mass_flow_z).\n",
       .least = 1,
       .most = 1,
       .wants = "a result folder"};

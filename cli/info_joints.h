@@ -9,14 +9,14 @@
 
 typedef struct info_joints {
   size_t count, broken, by_kind[TALUS_JOINT_KINDS];
-  double drift, force, torque;            /* the most that any has: m, N, N m */
-  char drifts[64], pulls[64], twists[64]; /* which: its name, or its number */
+  double drift, force, torque;            /* largest of any joint: m, N, N m */
+  char drifts[64], pulls[64], twists[64]; /* names (or numbers) of these joints */
 } info_joints;
 
-/* Of the joints as they are in a world. */
+/* Sums up the joints of a world. */
 void info_joints_gather(const talus_world *world, info_joints *found);
 
-/* Nothing where there are none. */
+/* Prints nothing without joints. */
 void info_joints_show(const info_joints *found);
 void info_joints_show_json(json *out, const info_joints *found);
 

@@ -45,7 +45,7 @@ static int show_help(FILE *to) {
               "  talus render pour.out -o pour.mp4   a film of it\n"
               "  talus scenes pour > my.yaml         a start for a scene of your own\n"
               "  talus run my.yaml -o out            open out/frames.hdf.series in ParaView\n"
-              "  talus run my.yaml -o out --resume   goes on where it was stopped\n\n"
+              "  talus run my.yaml -o out --resume   continues a run that was stopped\n\n"
               "Exit codes: 0 done, 1 failed, 2 the input is wrong, 130 stopped by a signal.\n");
   return CLI_DONE;
 }
@@ -90,10 +90,10 @@ static int dispatch(int argc, char **argv) {
   return refuse(word);
 }
 
-/* GNU's OpenMP lets waiting threads spin for milliseconds, which on a machine with other work to do
- * takes the core from the very thread they wait for: a run beside four busy programs was five times
- * slower for it. It reads its settings before main, so the command starts itself anew with a short
- * spin, unless the user has an opinion. */
+/* With GNU's OpenMP, waiting threads spin for milliseconds; on a machine with other work this takes
+ * the core from the thread that they wait for: a run beside four busy programs was five times
+ * slower because of it. OpenMP reads its settings before main, so the command restarts itself with
+ * a short spin, unless the user has set these variables. */
 static void shorten_spinning(char **argv) {
   if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY"))
     return;
@@ -101,7 +101,7 @@ static void shorten_spinning(char **argv) {
     execv("/proc/self/exe", argv); /* if it cannot, this process goes on as it is */
 }
 
-/* Embree's threads end the process where they cannot be made. */
+/* Embree's threads end the process if they cannot be created. */
 static void say_abort(int sig) {
   static const char text[] =
       "talus: error: the renderer could not go on: it got no memory, or no thread\n";
@@ -111,7 +111,7 @@ static void say_abort(int sig) {
   _exit(CLI_FAILED);
 }
 
-/* Whoever forces an instruction set wants that one and no other. */
+/* A user who sets an instruction set does not want another one. */
 static bool refuse_instructions(void) {
   const char *word = getenv("TALUS_ISA");
   if (!word || !*word || strcmp(word, talus_instruction_set()) == 0)
@@ -134,7 +134,7 @@ int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "render") == 0)
     signal(SIGABRT, say_abort);
   int code = dispatch(argc, argv);
-  /* A full disk or a closed pipe behind stdout shows only here. */
+  /* A full disk or a closed pipe behind stdout is only seen here. */
   if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_DONE) {
     cli_error("could not write to the standard output: %s", strerror(errno));
     code = CLI_FAILED;

@@ -173,7 +173,7 @@ static int need_output(const char *verb, const mesh_options *options) {
   return CLI_INPUT;
 }
 
-/* "0.01,0.0015": up to five numbers. */
+/* Reads "0.01,0.0015": up to five numbers. */
 static int read_sizes(const char *text, double size[5]) {
   const char *at = text;
   for (int i = 0; at && i < 5; ++i) {
@@ -295,7 +295,7 @@ static void turn_inertia(const talus_mesh_info *info, double out[6]) {
   }
 }
 
-/* A scene with that shape and nothing else. */
+/* Prints a scene that has only this shape. */
 static bool print_clump(FILE *to, const void *what) {
   const clump_text *c = what;
   const talus_dvec3 o = c->info.centre;

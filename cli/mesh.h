@@ -11,16 +11,16 @@ typedef struct mesh_options {
   const char *size, *output;
 } mesh_options;
 
-/* Whether the name ends as a file of triangles does. */
+/* True if the name has an ending of a triangle file. */
 bool cli_is_mesh(const char *path);
 
-/* Each returns the exit code; what failed has been told. */
+/* Each returns the exit code; errors have been reported. */
 int cli_mesh_info(const char *path, const mesh_options *options);
 int cli_mesh_make(const char *kind, const mesh_options *options);
 int cli_mesh_repair(const char *path, const mesh_options *options);
 int cli_mesh_clump(const char *path, const mesh_options *options);
 
-/* A failure of the library, told; a file that is not there is the input's fault here. */
+/* Reports an error of the library; a missing file is bad input here. */
 int cli_mesh_fail(talus_status status);
 
 #endif

@@ -19,10 +19,10 @@ static bool has_colour(void) {
 
 static CLI_PRINTF(3, 0) void say(const char *word, const char *colour, const char *fmt,
                                  va_list args) {
-  fflush(stdout); /* what was printed before stands before */
+  fflush(stdout); /* earlier output must come first */
   const bool coloured = colour && has_colour();
   fprintf(stderr, "talus: %s%s%s", coloured ? colour : "", word, coloured ? "\033[0m" : "");
-  char text[8192], shown[4 * sizeof text]; /* messages of the library have no more */
+  char text[8192], shown[4 * sizeof text]; /* longer than any message of the library */
   vsnprintf(text, sizeof text, fmt, args);
   tl_escape(text, shown, sizeof shown);
   fprintf(stderr, "%s\n", shown);
@@ -82,8 +82,8 @@ int cli_exit_code_of(const char *why) {
 
 #define WORD_MOST 40
 
-/* Letters to change, add, drop or swap to turn a into b (optimal string alignment), capitals aside.
- */
+/* Number of letters to change, add, remove or swap to turn a into b (optimal string alignment);
+ * capitals do not matter. */
 static size_t distance(const char *a, const char *b) {
   const size_t n = strlen(a), m = strlen(b);
   size_t rows[3][WORD_MOST + 1]; /* of a's letters i-2, i-1 and i */
@@ -111,7 +111,7 @@ static size_t distance(const char *a, const char *b) {
 const char *cli_suggest(const char *word, const char *const *candidates, size_t n) {
   const size_t length = strlen(word);
   const char *best = NULL;
-  size_t least = length < 4 ? 2 : length < 8 ? 3 : 4; /* what is too far */
+  size_t least = length < 4 ? 2 : length < 8 ? 3 : 4; /* larger distances are no typing errors */
   for (size_t i = 0; i < n && length <= WORD_MOST; ++i) {
     const bool begins = length >= 3 && strncmp(candidates[i], word, length) == 0;
     const size_t d = strlen(candidates[i]) > WORD_MOST ? WORD_MOST

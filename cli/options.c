@@ -33,17 +33,17 @@ static void show_help(const cli_usage *usage) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A command line under way. */
+/* A command line being read. */
 typedef struct command_line {
   const cli_usage *usage;
-  int argc, at; /* at: the argument that is being read */
+  int argc, at; /* at: index of the current argument */
   char **argv;
 } command_line;
 
 /* "run" of "talus run SCENE", for messages. */
 static const char *command_of(const command_line *line) { return line->argv[0]; }
 
-/* Options are spelt as in Britain; America's way is understood. */
+/* True for the American spelling of an option; names are British. */
 static bool is_other_spelling(const char *ours, const char *name, size_t length) {
   return strcmp(ours, "colour") == 0 && length == 5 && strncmp(name, "color", length) == 0;
 }
@@ -115,7 +115,7 @@ static const char *expected(const cli_option *option) {
                                      : "a value";
 }
 
-/* `value` is what follows in the same argument, or NULL. */
+/* Takes an option; `value`: the text behind '=' in the same argument, or NULL. */
 static int take(command_line *line, const cli_option *option, const char *value) {
   if (option->kind == CLI_FLAG && value) {
     cli_error("%s: option '--%s' takes no value", command_of(line), option->name);

@@ -1,4 +1,4 @@
-/* Which curves there are, and the spans of their axes. */
+/* The curves of a history, and the ranges of their axes. */
 #include "plot.h"
 
 #include <math.h>
@@ -10,13 +10,13 @@
 /* ---- curves of a history --------------------------------------------------------------------- */
 
 typedef struct source {
-  const char *name, *column, *other; /* other: added to it; may be NULL */
+  const char *name, *column, *other; /* other: a column that is added; may be NULL */
 } source;
 
 typedef struct kind {
   const char *name, *y_label;
   bool is_log;
-  bool is_rate; /* the column is a sum of seconds: what is drawn is milliseconds per step */
+  bool is_rate; /* the column is a sum of seconds; plotted as milliseconds per step */
   source sources[PLOT_SERIES_MOST];
 } kind;
 
@@ -28,8 +28,8 @@ static const kind kinds[] = {
      {{"kinetic", "kinetic_energy", NULL},
       {"potential", "potential_energy", NULL},
       {"total", "kinetic_energy", "potential_energy"}}},
-    /* The energy balance has a plot of its own: with emitters its sums are much larger than the
-       energies. */
+    /* The energy balance has its own plot: with emitters its sums are much larger than the
+     * energies. */
     {"work",
      "energy since the start [J]",
      false,
@@ -87,8 +87,8 @@ static double value_at(const history *from, size_t row, size_t column) {
   return from->values[row * from->columns + column];
 }
 
-/* Milliseconds per step since the last line; none where a run was resumed and its clock restarted.
- */
+/* Milliseconds per step since the last line; NAN where a run was resumed and its clock
+ * restarted. */
 static double rate_at(const history *from, size_t row, size_t column, size_t steps) {
   if (row == 0)
     return NAN;
@@ -97,7 +97,7 @@ static double rate_at(const history *from, size_t row, size_t column, size_t ste
   return passed >= 0 && taken > 0 ? 1e3 * passed / taken : NAN;
 }
 
-/* The column's number, after a message from->columns. */
+/* Number of the column; from->columns after an error message. */
 static size_t find_column(const history *from, const char *name) {
   const size_t found = column_of(from, name);
   if (found == from->columns)
@@ -163,7 +163,7 @@ int plot_make(const history *from, const char *name, const char *title, plot *to
   }
   *to = (plot){.title = title, .x_label = "time [s]", .y_label = kinds[i].y_label};
   int code = fill(from, &kinds[i], to);
-  to->is_log = kinds[i].is_log && has_points(to, 0); /* zeros alone go on a plain axis */
+  to->is_log = kinds[i].is_log && has_points(to, 0); /* if all values are 0 the axis is linear */
   if (code == CLI_DONE && !has_points(to, -INFINITY)) {
     cli_error("history.csv has no %s to plot yet: %zu line%s of it", name, from->rows,
               from->rows == 1 ? "" : "s");
@@ -185,7 +185,7 @@ void plot_free(plot *drawn) {
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
-/* Some width around a span that has none. */
+/* Gives a range without width some width. */
 static plot_range widened(double low, double high) {
   if (!(low <= high))
     return (plot_range){0, 1};
@@ -203,7 +203,7 @@ plot_range plot_x_range(const plot *drawn) {
       high = fmax(high, drawn->x[i]);
     }
   const plot_range range = widened(low, high);
-  /* Marks and bars at the ends do not touch the frame; a record begins at it. */
+  /* Marks and bars must not touch the frame; continuous curves begin at it. */
   const double by = plot_has_marks(drawn) ? 0.03 * (range.high - range.low) : 0;
   return (plot_range){range.low - by, range.high + by};
 }
@@ -212,7 +212,7 @@ static plot_range log_range(double low, double high) {
   double from = floor(log10(low) + 1e-9), to = ceil(log10(high) - 1e-9);
   if (!(to > from))
     to = from + 1;
-  /* Values far below the rest are not shown: a dozen decades are enough. */
+  /* Values more than twelve decades below the largest are not shown. */
   return (plot_range){fmax(from, to - 12), to};
 }
 
@@ -230,7 +230,7 @@ plot_range plot_y_range(const plot *drawn) {
     }
   if (drawn->is_log)
     return log_range(low, high);
-  /* Zero is shown where it is not far, and the ends are round. */
+  /* Zero is included if it is near, and the ends are round. */
   if (low > 0 && low < 0.5 * high)
     low = 0;
   if (high < 0 && high > 0.5 * low)

@@ -1,4 +1,4 @@
-/* Lengths of steps: steps.csv as a histogram, in outline. */
+/* Lengths of steps: steps.csv as the outline of a histogram. */
 #include "plot.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static double value_at(const history *from, size_t row, size_t column) {
   return from->values[row * from->columns + column];
 }
 
-/* Each class as a flat top, half a power of two to either side; the shortest first. */
+/* Each class is a flat top, half a power of two to either side; the shortest comes first. */
 static bool add_outline(const history *from, size_t column, double *values, bool is_x) {
   const size_t n = from->rows;
   for (size_t i = 0; i < n; ++i) {

@@ -11,7 +11,7 @@
 enum { WIDTH = 860, HEIGHT = 480, LEFT = 92, RIGHT = 178, TOP = 58, BOTTOM = 64 };
 #define ACROSS  (WIDTH - LEFT - RIGHT)
 #define DOWN    (HEIGHT - TOP - BOTTOM)
-#define BUCKETS (2 * ACROSS) /* more points than this cannot be seen */
+#define BUCKETS (2 * ACROSS) /* more points than this cannot be resolved */
 
 static void write_escaped(FILE *to, const char *text) {
   for (; *text; ++text)
@@ -26,7 +26,7 @@ static void write_escaped(FILE *to, const char *text) {
       fputs("&amp;", to);
       break;
     default:
-      if ((unsigned char)*text >= 32) /* XML has no place for control characters */
+      if ((unsigned char)*text >= 32) /* XML does not allow control characters */
         fputc(*text, to);
     }
 }
@@ -103,8 +103,8 @@ static void write_y_axis(FILE *to, const plot *drawn, plot_range range) {
 
 /* ---- curves ---------------------------------------------------------------------------------- */
 
-/* A path under way; where points are denser than can be seen, the lowest and highest of each
- * bucket stand for it. */
+/* A path being written; where points are too dense, the lowest and highest of each bucket are
+ * drawn. */
 typedef struct trail {
   FILE *to;
   bool is_open;
@@ -138,7 +138,7 @@ static void add_dense(trail *t, double x, double y) {
   t->high = fmax(t->high, y);
 }
 
-/* Whether most of a curve lies on another within a line's width. */
+/* True if most of a curve is within a line's width of another. */
 static bool lies_on(const plot *drawn, size_t a, size_t b, plot_range down) {
   size_t both = 0, near = 0;
   for (size_t i = 0; i < drawn->rows; ++i) {
@@ -150,7 +150,7 @@ static bool lies_on(const plot *drawn, size_t a, size_t b, plot_range down) {
   return both > 1 && 2 * near > both;
 }
 
-/* A curve that would hide one beneath it is dashed, so that both are seen. */
+/* A curve that would hide one beneath it is dashed, so that both are visible. */
 static const char *dashes_of(const plot *drawn, size_t k, plot_range down) {
   static const char *const dashes[] = {"9 7", "3 6", "12 5 2 5", "6 10"};
   for (size_t below = k + 1; below < drawn->count; ++below)
@@ -187,7 +187,7 @@ static void write_series(FILE *to, const plot *drawn, size_t k, plot_range acros
     }
     const bool alone = !t.is_open;
     put(&t, x, y);
-    if (alone) /* a round cap makes a point of a curve of one */
+    if (alone) /* a round cap makes a dot of a curve with one point */
       fputs(" h0", to);
   }
   flush(&t);
@@ -196,7 +196,7 @@ static void write_series(FILE *to, const plot *drawn, size_t k, plot_range acros
 
 /* ---- measured points ------------------------------------------------------------------------- */
 
-/* Circle, square, triangle, diamond, again and again. */
+/* Circle, square, triangle, diamond, repeated. */
 static void write_mark(FILE *to, size_t k, double x, double y) {
   static const char *const paths[] = {"m-4 0 a4 4 0 1 0 8 0 a4 4 0 1 0 -8 0 z",
                                       "m-3.6 -3.6 h7.2 v7.2 h-7.2 z", "m0 -4.8 l4.6 8 h-9.2 z",
@@ -211,7 +211,7 @@ static void write_bar(FILE *to, const plot *drawn, size_t k, size_t i, double x,
   const double y = drawn->series[k].y[i], error = drawn->series[k].error[i];
   double low = plot_y_share(drawn, down, y - error);
   const double high = plot_y_share(drawn, down, y + error);
-  low = isnan(low) ? 0 : low;     /* below what a logarithm can show */
+  low = isnan(low) ? 0 : low;     /* below the range of a logarithm */
   if (!((high - low) * DOWN > 1)) /* not known, or smaller than its mark */
     return;
   fputs("<path class=\"bar\" stroke=\"", to);
@@ -270,7 +270,7 @@ static void write_all(FILE *to, const plot *drawn) {
   write_y_axis(to, drawn, down);
   fprintf(to, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT, TOP,
           ACROSS, DOWN);
-  for (size_t k = drawn->count; k-- > 0;) /* the first one on top */
+  for (size_t k = drawn->count; k-- > 0;) /* draws the first one on top */
     write_series(to, drawn, k, across, down);
   for (size_t k = drawn->count; plot_has_marks(drawn) && k-- > 0;)
     write_points(to, drawn, k, across, down);

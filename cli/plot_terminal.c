@@ -1,5 +1,5 @@
-/* A plot as text. With colours and UTF-8 curves are made of Braille dots, two by four in a letter;
- * otherwise each series has a mark of its own. */
+/* A plot as text. With colours and UTF-8, curves are drawn with Braille dots, two by four in a
+ * character; otherwise each series has its own mark. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static const char marks[] = "*+ox#@%&";
 static const int colours[] = {34, 33, 32, 31, 35, 36, 90, 94}; /* ANSI, in the SVG's order */
 
 typedef struct grid {
-  int columns; /* of letters, beside the labels */
+  int columns; /* width in characters, without labels */
   bool is_fine, is_coloured;
   unsigned char dots[ROWS][COLUMNS_MOST];  /* Braille bits */
   unsigned char owner[ROWS][COLUMNS_MOST]; /* series + 1; 0: none */
@@ -26,7 +26,7 @@ static bool has_utf8(void) {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
   for (size_t i = 0; i < 3; ++i) {
     const char *value = getenv(names[i]);
-    if (value && *value) /* the first that is set decides */
+    if (value && *value) /* the first variable that is set decides */
       return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "UTF8") ||
              strstr(value, "utf-8");
   }
@@ -49,7 +49,7 @@ static grid grid_of(FILE *to) {
 
 /* ---- curves ---------------------------------------------------------------------------------- */
 
-/* A dot at fine coordinates: two columns and four rows of them in each letter, from the top. */
+/* Sets a dot at fine coordinates, two columns and four rows in each character, from the top. */
 static void set_dot(grid *g, int x, int y, size_t series) {
   static const unsigned char bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
   if (x < 0 || y < 0 || x >= 2 * g->columns || y >= 4 * ROWS)
@@ -93,7 +93,7 @@ static void put_cell(const grid *g, FILE *to, int row, int column) {
   }
   if (g->is_coloured)
     fprintf(to, "\033[%dm", colours[owner - 1]);
-  /* Dots alone cannot tell series apart. */
+  /* Without colours, dots do not distinguish series. */
   if (g->is_fine && g->is_coloured) {
     const unsigned code = 0x2800u + g->dots[row][column];
     fprintf(to, "%c%c%c", (int)(0xe0 | code >> 12), (int)(0x80 | (code >> 6 & 0x3f)),
@@ -104,7 +104,7 @@ static void put_cell(const grid *g, FILE *to, int row, int column) {
     fputs("\033[0m", to);
 }
 
-/* The label of a row of letters: that of a tick which lies in it, or "". */
+/* Label of a row of characters: that of a tick in it, or "". */
 static const char *row_label(const plot *drawn, plot_range range, int row, char *text,
                              size_t size) {
   const double span = range.high - range.low;
@@ -166,7 +166,7 @@ static void put_legend(const grid *g, const plot *drawn, FILE *to) {
 void plot_terminal(const plot *drawn, FILE *to) {
   const plot_range across = plot_x_range(drawn), down = plot_y_range(drawn);
   grid g = grid_of(to);
-  for (size_t k = drawn->count; k-- > 0;) /* the first one on top */
+  for (size_t k = drawn->count; k-- > 0;) /* draws the first one on top */
     draw_series(&g, drawn, k, across, down);
   fprintf(to, "%*s  %s: %s\n", LABEL, "", drawn->title, drawn->y_label);
   put_legend(&g, drawn, to);

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #define LINE_EVERY 10.0 /* s between plain lines */
-#define LINE_LEAST 1.0  /* s, even where another tenth is done */
+#define LINE_LEAST 1.0  /* s, even after another tenth of the run */
 #define BAR_MOST   40   /* characters */
-#define BAR_LEAST  4    /* fewer tell nothing */
-#define WIDE       100  /* characters of a terminal that has room for all */
+#define BAR_LEAST  4    /* a shorter bar shows nothing */
+#define WIDE       100  /* characters of a terminal with room for everything */
 
 static int terminal_width(void) {
   struct winsize size;
@@ -27,7 +27,7 @@ progress_bar progress_begin(bool quiet) {
   return (progress_bar){.style = quiet ? PROGRESS_NONE : terminal ? PROGRESS_BAR : PROGRESS_LINES};
 }
 
-/* Seconds to go, or a negative number where nobody can know yet. */
+/* Seconds to go; negative if not known yet. */
 static double remaining(const talus_progress *now) {
   if (!(now->step_rate > 0) || now->steps == 0 || !(now->time > 0))
     return -1;
@@ -35,7 +35,7 @@ static double remaining(const talus_progress *now) {
   return (now->until - now->time) / dt / now->step_rate;
 }
 
-/* "840", "1.23k", "45.6M": a screen is narrow. */
+/* "840", "1.23k", "45.6M". */
 static const char *short_number(double value, char text[16]) {
   static const char units[] = " kMGT";
   int unit = 0;
@@ -60,8 +60,8 @@ static const char *short_duration(double seconds, char text[32]) {
   return text;
 }
 
-/* The largest overlap since the last line of history.csv, as a share of a radius; not where the
- * line is too narrow for that and a bar. */
+/* Shows the largest overlap since the last line of history.csv, as a part of a radius, if the line
+ * is wide enough for that and a bar. */
 static void describe(const talus_progress *now, double done, bool is_wide, char *text,
                      size_t size) {
   char rate[16], bodies[16], contacts[16], left[32], overlap[32] = "";

@@ -19,7 +19,8 @@ static const char *const colour_names[COLOUR_BYS] = {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Numbers separated by commas: how many, at most `most`; -1 where something else is there. */
+/* Reads at most `most` numbers separated by commas; returns their number, or -1 if the text has
+ * something else. */
 static int read_list(const char *text, double *to, int most) {
   int n = 0;
   for (const char *at = text; n < most; ++at) {
@@ -142,7 +143,7 @@ static bool ends_with(const char *text, const char *end) {
   return n > m && strcmp(text + n - m, end) == 0;
 }
 
-/* What only one kind of output knows. */
+/* Refuses options that the chosen kind of output does not have. */
 static int check_output(const render_options *options, bool has_moment) {
   const bool film = options->output && ends_with(options->output, ".mp4");
   if (!options->output || (!film && !ends_with(options->output, ".png"))) {
@@ -191,7 +192,7 @@ static int out_of_memory(void) {
   return CLI_FAILED;
 }
 
-/* Draws what is staged; lines and ghosts are scenes of their own, which light passes through. */
+/* Draws the staged frame; lines and ghosts are separate scenes, which light passes through. */
 static int draw_stage(session *s, const render_stage *stage) {
   const bool ghostly = s->options.with_contacts;
   const scene_items things = {.spheres = stage->spheres.data,
@@ -270,7 +271,8 @@ static int draw_stage(session *s, const render_stage *stage) {
   return good ? CLI_DONE : out_of_memory();
 }
 
-/* Kinds that this command cannot draw are shown as their bounding spheres, and it says so once. */
+/* Bodies of kinds that this command cannot draw are shown as their bounding spheres; it says so
+ * once. */
 static void warn_of_kinds(session *s, const frame *bodies) {
   for (size_t k = 0; !s->has_warned && k < bodies->shapes; ++k)
     if (bodies->shape_table[k].kind == FRAME_OTHER)
@@ -304,10 +306,10 @@ static int draw_frame(session *s, size_t i) {
 
 /* ---- pictures and films ---------------------------------------------------------------------- */
 
-/* The camera as an option, so that it can be moved from where it is. */
+/* The camera as an option, for users who want to move it. */
 static const char *camera_text(const render_view *view, char *text, size_t size) {
   const image_camera *c = &view->camera;
-  /* The point it looks at: as far ahead as the middle of things is. */
+  /* The point that it looks at: at the distance of the middle of the bodies. */
   const float ahead = vec_dot(vec_sub(view->middle, c->at), c->forward);
   const vec target = vec_add(c->at, vec_scale(c->forward, ahead > 0 ? ahead : view->extent));
   const double *o = view->origin;
@@ -316,7 +318,7 @@ static const char *camera_text(const render_view *view, char *text, size_t size)
   return text;
 }
 
-/* Of a flat map: what the whole picture shows. */
+/* The bounds of the whole picture, for a flat map. */
 static const char *bounds_text(const session *s, char *text, size_t size) {
   const flat_view *f = &s->flat;
   snprintf(text, size, "--bounds %.9g:%.9g,%.9g:%.9g", f->left,
@@ -353,8 +355,7 @@ static int make_picture(session *s, size_t i) {
   return code;
 }
 
-/* Pictures per second at which the film lasts as long as what happened, where one can watch that;
- * 25 otherwise. */
+/* Pictures per second for a film in real time, if that can be watched; otherwise 25. */
 static int choose_rate(session *s) {
   char why[1024];
   double first, last;
@@ -371,7 +372,7 @@ static int choose_rate(session *s) {
   return CLI_DONE;
 }
 
-/* How far a film is: over and over on one line of a terminal, every tenth elsewhere. */
+/* Shows the progress of a film: on one line of a terminal, otherwise every tenth. */
 static void show_progress(const session *s, size_t done, double began) {
   const size_t all = s->folder.count;
   const bool terminal = isatty(STDERR_FILENO);
@@ -496,7 +497,7 @@ int cli_render(int argc, char **argv) {
       {"only", 0, CLI_TEXTS, "NAME,...", "leave out all others", &s.only},
       {"translucent", 0, CLI_TEXTS, "NAME=A", "transparent; A: 0 invisible to 1 solid (0.25)",
        &s.translucent},
-      {"contacts", 0, CLI_FLAG, NULL, "forces: rods from contacts to centres, bodies faint *",
+      {"contacts", 0, CLI_FLAG, NULL, "forces: rods from contacts to centres, bodies clear *",
        &o->with_contacts},
       {"bare", 0, CLI_FLAG, NULL, "no title, time and colour bar", &o->is_bare},
       {"samples", 0, CLI_COUNT, "N", "rays per pixel: 16 for a picture, 8 for a film", &o->samples},

@@ -1,6 +1,6 @@
-/* talus render: what its files share. A result folder's frames are read once, which fixes the
- * view and the colours for a whole film; then each frame is staged as spheres, boxes and rods,
- * drawn (render_image.h), labelled (render_legend.c) and written (render_file.c). */
+/* talus render: shared by its files. A result folder's frames are read once, which fixes the view
+ * and the colours for a whole film; then each frame is staged as spheres, boxes and rods, drawn
+ * (render_image.h), labelled (render_legend.c) and written (render_file.c). */
 #ifndef CLI_RENDER_H
 #define CLI_RENDER_H
 
@@ -18,23 +18,23 @@ typedef enum colour_by {
   BY_SIZE,
   BY_FORCE,
   BY_ANGLE,
-  BY_TIME,        /* how long the next step of a body may be: local time */
-  BY_DIRECTION,   /* flat maps alone */
-  BY_TEMPERATURE, /* likewise */
+  BY_TIME,        /* longest next step of a body (local time) */
+  BY_DIRECTION,   /* flat maps only */
+  BY_TEMPERATURE, /* flat maps only */
   COLOUR_BYS
 } colour_by;
 
-#define RENDER_FAR 1e12 /* m: floats, and their squares, still have room */
+#define RENDER_FAR 1e12 /* m: beyond this, floats and their squares could overflow */
 
 typedef struct render_options {
   const char *folder, *output;
   int width, height, samples, threads;
-  double fps; /* 0: as fast as it happened, where that can be watched */
+  double fps; /* 0: real time, if that can be watched */
   double fov; /* degrees, vertical */
   bool has_camera, has_target;
   double camera[3], target[3];
   bool has_slice;
-  double slice[4]; /* nx, ny, nz, d: what has n.x > d is cut off */
+  double slice[4]; /* nx, ny, nz, d: everything with n.x > d is cut off */
   int view;        /* row of render_views */
   render_choice choice;
   bool has_range;
@@ -51,16 +51,16 @@ typedef struct render_options {
 typedef struct render_frame {
   unsigned long number; /* of the file's name */
   char *path;
-  char *contacts; /* where its contacts would be */
+  char *contacts; /* path of its contact file */
 } render_frame;
 
 typedef struct render_folder {
   render_frame *frames; /* by number */
   size_t count;
   char *title;     /* of the scene; "" where it has none */
-  uint64_t *fixed; /* sorted uids of bodies that are fixed or follow a script */
+  uint64_t *fixed; /* sorted uids of bodies that are fixed or have a motion */
   size_t fixed_count;
-  render_gear gears[RENDER_GEARS]; /* as the last checkpoint has them */
+  render_gear gears[RENDER_GEARS]; /* from the last checkpoint */
   size_t gear_count;
 } render_folder;
 
@@ -69,14 +69,14 @@ int render_folder_open(const char *path, render_folder *folder);
 void render_folder_close(render_folder *folder);
 bool render_folder_is_fixed(const render_folder *folder, uint64_t uid);
 
-/* Index of the frame of that number, or of the one nearest a time; folder->count after a message.
- * *why is CLI_INPUT or CLI_FAILED then. */
+/* Index of the frame with that number, or nearest to a time; folder->count after an error message,
+ * with *why CLI_INPUT or CLI_FAILED. */
 size_t render_folder_find_frame(const render_folder *folder, const char *number);
 size_t render_folder_find_time(const render_folder *folder, double time);
 
 /* ---- numbers to colours (render_value.c) ----------------------------------------------------- */
 
-/* One frame with all that its colours need. */
+/* A frame with all data that its colours need. */
 typedef struct render_data {
   frame bodies;
   frame_contacts contacts; /* empty unless asked for */
@@ -86,7 +86,7 @@ typedef struct render_data {
 int render_data_read(const render_options *options, const render_frame *from, render_data *data);
 void render_data_free(render_data *data);
 
-/* Whether a body is chosen and its centre is in front of the slice; whether any of it is. */
+/* True if a body is chosen and its centre is in front of the slice; true if any part of it is. */
 bool render_is_shown(const render_options *options, const frame *bodies, size_t i);
 bool render_is_met(const render_options *options, const frame *bodies, size_t i);
 
@@ -106,7 +106,7 @@ static inline float render_contact_force(const frame_contacts *contacts, size_t 
   return sqrtf(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) / (float)contacts->dt;
 }
 
-/* The k-th largest of n numbers (k = 0: the largest), which change places. */
+/* The k-th largest of n numbers (k = 0: the largest); reorders them. */
 float render_select(float *numbers, size_t n, size_t k);
 
 /* Turns a vector by a unit quaternion (w, x, y, z). */
@@ -119,18 +119,19 @@ static inline vec render_turn(const float q[4], vec v) {
 /* ---- the view (render_view.c) -------------------------------------------------------------- */
 
 typedef struct render_view {
-  double origin[3]; /* m: what pictures measure from */
+  double origin[3]; /* m: origin of the coordinates of pictures */
   image_camera camera;
   vec middle;
   float extent;    /* m */
-  float pixel;     /* m: width of a pixel at the middle of things */
-  float lowest;    /* m: z of the lowest thing worth standing on */
-  double range[2]; /* of the values that colours stand for */
+  float pixel;     /* m: width of a pixel at the distance of the middle */
+  float lowest;    /* m: lowest z of the bodies that matter for the floor */
+  double range[2]; /* of the values that colours represent */
   bool is_cut;     /* some values are above the range */
+  bool has_strays; /* some bodies are outside of what the camera was fitted to */
   float typical;   /* m: median radius */
 } render_view;
 
-/* Fitted views by name: where they look. */
+/* Names of the fitted views. */
 extern const char *const render_views[];
 extern const size_t render_view_count;
 
@@ -149,7 +150,7 @@ typedef struct render_stage {
   render_list solids, solid_colours;       /* scene_solid; ghosts where contacts are drawn */
   render_list triangles, triangle_colours; /* of meshes: scene_triangle; by its item */
   render_list faces;                       /* double[4]: planes of hulls */
-  render_list shape_faces; /* unsigned[2] by shape: first of its faces, and how many */
+  render_list shape_faces; /* unsigned[2] by shape: first face, and number of faces */
   render_list veil_spheres, veil_boxes, veil_solids;   /* what one looks through ... */
   render_list sphere_paints, box_paints, solid_paints; /* ... and its image_paint */
   render_list veil_triangles, triangle_paints;
@@ -165,8 +166,8 @@ void render_stage_free(render_stage *stage);
 
 /* ---- labels (render_legend.c) ---------------------------------------------------------------- */
 
-/* Pixels of a unit of the labels: 1000 of them fill a picture of common shape, and never fewer than
- * can be read. Labels at the right take RENDER_LEGEND of them. */
+/* Pixels per unit of labels: a picture of common proportions has 1000 units, and text stays
+ * readable. Labels on the right take RENDER_LEGEND units. */
 static inline float render_unit(int width, int height) {
   return fmaxf(fminf((float)height, 0.65f * (float)width), 400) / 1000;
 }
@@ -178,14 +179,14 @@ void render_legend_draw(const render_options *options, const render_folder *fold
 
 /* ---- files (render_file.c) ------------------------------------------------------------------- */
 
-/* An exit code, after a message unless CLI_DONE. Pictures and films are written aside and renamed:
- * they are complete or absent. */
+/* Return an exit code, after a message unless CLI_DONE. Pictures and films are written to a
+ * temporary file and renamed: they are complete or do not exist. */
 int render_write_png(const char *path, const canvas *from);
 
 typedef struct render_film render_film;
 int render_film_begin(const char *path, int width, int height, double fps, render_film **film);
 int render_film_add(render_film *film, const canvas *from);
-/* Ends the file, or throws it away. */
+/* Completes the file, or discards it. */
 int render_film_end(render_film *film, bool keep);
 
 #endif

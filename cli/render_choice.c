@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALPHA       0.25f /* where none is given */
+#define ALPHA       0.25f /* if none is given */
 #define NAMES_KNOWN 256   /* for suggestions */
 
-/* What words are looked up in: names and groups are in the checkpoint alone, materials in every
+/* Where words are looked up: names and groups are only in the checkpoint, materials in every
  * frame. */
 typedef struct book {
-  talus_world *world; /* NULL: no checkpoint that can be read */
+  talus_world *world; /* NULL: no readable checkpoint */
   uint32_t *groups;   /* of its bodies */
   frame last;
 } book;
@@ -39,7 +39,7 @@ static bool has(const render_set *set, const frame *bodies, size_t i) {
 }
 
 static bool add_uid(render_set *set, uint64_t uid) {
-  if ((set->uid_count & (set->uid_count + 1)) == 0) { /* room for 2^k - 1 is full */
+  if ((set->uid_count & (set->uid_count + 1)) == 0) { /* an array of 2^k - 1 is full */
     uint64_t *more = realloc(set->uids, (2 * set->uid_count + 1) * sizeof *more);
     if (!more)
       return false;
@@ -83,7 +83,8 @@ void render_choice_free(render_choice *choice) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* Copied, because looking up a group by name may make it, which a mapped world does not allow. */
+/* Copied, because looking up a group by name may create it, which a world with mapped views does
+ * not allow. */
 static void copy_groups(book *known) {
   talus_view view;
   if (talus_view_map(known->world, TALUS_FIELD_GROUP, TALUS_READ, &view) != TALUS_OK)
@@ -115,7 +116,7 @@ static void close_book(book *known) {
   talus_world_destroy(known->world);
 }
 
-/* The number of a group, which is created if it does not exist; then no body is in it. */
+/* The number of a group; a missing group is created, and contains no body. */
 static uint32_t group_of(const book *known, const char *word) {
   uint32_t group = 0;
   return talus_world_group(known->world, word, &group) == TALUS_OK ? group : 0;

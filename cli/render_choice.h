@@ -1,5 +1,5 @@
-/* Which bodies a picture shows, and which of them let one look through: by name, group, material or
- * uid, as `talus render --hide`, `--only` and `--translucent` give them. */
+/* Which bodies a picture shows, and which of them are translucent: by name, group, material or uid,
+ * as given to `talus render --hide`, `--only` and `--translucent`. */
 #ifndef CLI_RENDER_CHOICE_H
 #define CLI_RENDER_CHOICE_H
 
@@ -19,18 +19,18 @@ typedef struct render_choice {
   bool has_only;
   render_set hide, only;
   render_set veils[RENDER_VEILS];
-  float alphas[RENDER_VEILS]; /* 0: not there, 1: solid */
+  float alphas[RENDER_VEILS]; /* 0: invisible, 1: solid */
   size_t veil_count;
 } render_choice;
 
-/* Finds what the words mean in a result folder, of which `path` is a frame. An exit
- * code, after a message unless CLI_DONE: a word that means nothing is refused. */
+/* Finds the bodies that the words mean in a result folder; `path` is one of its frames. Returns an
+ * exit code, after a message unless CLI_DONE: a word without meaning is refused. */
 int render_choose(const char *folder, const char *path, const cli_texts *hide,
                   const cli_texts *only, const cli_texts *translucent, render_choice *choice);
 void render_choice_free(render_choice *choice);
 
 bool render_choice_shows(const render_choice *choice, const frame *bodies, size_t i);
-/* 1 for what is solid. */
+/* 1 for a solid body. */
 float render_choice_alpha(const render_choice *choice, const frame *bodies, size_t i);
 
 #endif

@@ -23,7 +23,7 @@ static int is_shown(rgb c) {
 
 static float cut(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 
-/* The nearest colour of that lightness and hue [degrees] that a screen can show. */
+/* The nearest colour with that lightness and hue (degrees) that a screen can show. */
 static rgb from_oklch(float lightness, float chroma, float hue) {
   const float a = cosf(hue * PI / 180), b = sinf(hue * PI / 180);
   float low = 0, high = chroma;
@@ -46,7 +46,7 @@ rgb colour_of(colour_map map, float t) {
 }
 
 rgb colour_of_number(uint64_t number) {
-  /* Steps of the golden angle keep neighbours apart; the lightness has a period of its own. */
+  /* Steps by the golden angle separate neighbours; lightness has a period of its own. */
   const float hue = 360 * (float)(0.61803398875 * (double)(number % 1000003) -
                                   floor(0.61803398875 * (double)(number % 1000003)));
   return from_oklch(0.58f + 0.07f * (float)(number % 4), 0.135f, hue);

@@ -49,11 +49,11 @@ int render_write_png(const char *path, const canvas *from) {
 
 /* ---- films ----------------------------------------------------------------------------------- */
 
-/* ffmpeg writes to an open file that we made, and does not learn its name. It jumps about in it, so
- * that what goes to a FIFO or a device goes to a file without a name first. */
+/* ffmpeg writes to a file opened by us and does not know its name. It seeks in the file, so output
+ * for a FIFO or a device goes to an unnamed file first. */
 struct render_film {
   tl_file file;
-  FILE *spool; /* NULL: none is needed */
+  FILE *spool; /* NULL: not needed */
   pid_t encoder;
   int pipe;
 };
@@ -62,9 +62,9 @@ extern char **environ;
 
 /* ---- stopping -------------------------------------------------------------------------------- */
 
-/* The film under way, for the handler; NULL: none. Whatever is going on, a picture, a write to an
- * ffmpeg that takes nothing or a wait for one that does not end: it is over at once, and nothing is
- * left behind. Only what may be called from a handler is. */
+/* The film in progress, for the signal handler; NULL: none. Whatever is in progress, also a write
+ * to an ffmpeg that takes no data or a wait for one that does not end: the handler ends it at once,
+ * and no files remain. It calls only functions allowed in handlers. */
 static render_film *volatile under_way;
 
 static void on_signal(int number) {
@@ -76,16 +76,17 @@ static void on_signal(int number) {
   if (film && film->file.part && film->file.fd >= 0)
     unlinkat(film->file.folder, film->file.part, 0);
   const ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
-  (void)written; /* to a closed terminal: nobody is there to be told */
+  (void)written; /* a closed terminal shows nothing */
   _exit(CLI_INTERRUPTED);
 }
 
 /* ---- ffmpeg ---------------------------------------------------------------------------------- */
 
-#define OUTPUT_FD 9 /* of ffmpeg */
+#define OUTPUT_FD 9 /* file descriptor of ffmpeg's output */
 #define OUTPUT    "/dev/fd/9"
 
-/* ffmpeg in a group of its own, so that Ctrl-C reaches us alone and we end it in order. */
+/* Starts ffmpeg in its own process group, so that Ctrl-C reaches only this process, which ends
+ * ffmpeg in order. */
 static int start(render_film *film, char *size, char *rate) {
   char *const argv[] = {"ffmpeg",    "-loglevel",  "error",  "-nostdin", "-y",       "-f",
                         "rawvideo",  "-pix_fmt",   "rgb24",  "-s",       size,       "-r",
@@ -106,7 +107,7 @@ static int start(render_film *film, char *size, char *rate) {
   posix_spawn_file_actions_addclose(&actions, ends[1]);
   posix_spawn_file_actions_adddup2(&actions, film->spool ? fileno(film->spool) : film->file.fd,
                                    OUTPUT_FD);
-  /* What ffmpeg has to say goes to stderr with our own words; stdout is for data. */
+  /* Messages of ffmpeg go to stderr, like ours; stdout is for data. */
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -126,7 +127,7 @@ static int start(render_film *film, char *size, char *rate) {
   return CLI_INPUT;
 }
 
-/* Opens what ffmpeg writes to. */
+/* Opens the file for ffmpeg's output. */
 static int open_film(render_film *film, const char *path) {
   film->file = tl_file_given();
   if (tl_file_begin(&film->file, path) != TALUS_OK) {
@@ -155,9 +156,9 @@ int render_film_begin(const char *path, int width, int height, double fps, rende
     return out_of_memory();
   snprintf(size, sizeof size, "%dx%d", width, height);
   snprintf(rate, sizeof rate, "%.6f", fps);
-  signal(SIGPIPE, SIG_IGN); /* an encoder that dies is an error of a write */
+  signal(SIGPIPE, SIG_IGN); /* if ffmpeg dies, a write returns an error */
   under_way = film;
-  cli_catch_stops(on_signal, false); /* before there is a file to leave behind */
+  cli_catch_stops(on_signal, false); /* before any file exists */
   int code = open_film(film, path);
   if (code == CLI_DONE) {
     code = start(film, size, rate);
@@ -188,7 +189,7 @@ int render_film_add(render_film *film, const canvas *from) {
   return CLI_DONE;
 }
 
-/* From the file without a name to where it belongs. */
+/* Copies the unnamed file to its destination. */
 static talus_status copy_spool(render_film *film) {
   static char block[1 << 16];
   rewind(film->spool);

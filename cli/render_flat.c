@@ -5,7 +5,8 @@
 
 #include "hue.h"
 
-#define THIN 1e-5 /* of what is widest: less is none; rotations are single precision */
+/* part of the largest extent below which another is none: rotations are single precision */
+#define THIN 1e-5
 
 static const unsigned char grey[3] = {128, 128, 128};
 
@@ -21,8 +22,8 @@ static bool is_drawn(const render_options *options, const frame *bodies, size_t 
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
-/* Ends of the line from point k to point k + 1 of a revolved wall in the plane, on one side of its
- * axis; false: its axis does not lie along the picture. */
+/* Ends, in the plane, of the line from point k to point k + 1 of a revolved wall, on one side of
+ * its axis; false if its axis is not in the plane. */
 static bool find_line(const flat_plane *plane, const frame *bodies, size_t i, uint32_t k,
                       double side, double ends[2][2]) {
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
@@ -60,8 +61,8 @@ static void find_halves(const flat_plane *plane, const frame *bodies, size_t i, 
 
 static double cross(const double a[2], const double b[2]) { return a[0] * b[1] - a[1] * b[0]; }
 
-/* Calls fn for the edges of a container that bound its shadow on the plane: of the four along each
- * of its axes those that are farthest from the middle. */
+/* Calls fn for the edges of a container that bound its projection on the plane: of the four along
+ * each of its axes the farthest from the middle. */
 static void each_edge(const flat_plane *plane, const frame *bodies, size_t i, line_fn *fn,
                       void *context) {
   const double *x = bodies->position + 3 * i;
@@ -175,7 +176,7 @@ int render_flat_fit(const render_options *options, const render_folder *folder, 
   place(options, &all, view);
   for (int k = 0; k < 2; ++k)
     view->range[k] = options->has_range ? options->range[k] : all.value[k];
-  if (!(view->range[0] < view->range[1])) /* nobody, or all alike */
+  if (!(view->range[0] < view->range[1])) /* no bodies, or all values equal */
     view->range[0] = 0, view->range[1] = all.value[1] > 0 ? all.value[1] : 1;
   return CLI_DONE;
 }
@@ -218,7 +219,8 @@ static void paint(const render_options *options, const flat_view *view, const re
   bytes[0] = colour_byte(c.r), bytes[1] = colour_byte(c.g), bytes[2] = colour_byte(c.b);
 }
 
-/* Pixels whose middle is in the disc, and the one that its centre is in: no mixed colours. */
+/* Colours the pixels whose middle is in the disc, and the one of its centre: colours are never
+ * mixed. */
 static void draw_disc(const drawing *d, const render_data *data, size_t i) {
   const flat_plane *plane = &d->options->plane;
   const double *p = data->bodies.position + 3 * i;

@@ -1,4 +1,4 @@
-/* The frames of a result folder, and what the folder knows beyond them. */
+/* The frames of a result folder, and further data of the folder. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +22,7 @@ static bool add_frame(render_folder *folder, size_t *capacity, const char *path,
   errno = 0;
   const unsigned long number = strtoul(name, &end, 10);
   if (name[0] < '0' || name[0] > '9' || strcmp(end, ".hdf") != 0 || errno)
-    return true; /* not a frame: somebody else's file */
+    return true; /* not a frame */
   if (folder->count == *capacity) {
     const size_t wanted = *capacity ? 2 * *capacity : 64;
     render_frame *frames = realloc(folder->frames, wanted * sizeof *frames);
@@ -100,7 +100,7 @@ static int by_uid(const void *a, const void *b) {
 }
 
 /* Frames do not say which bodies are fixed; the checkpoint does. Without one (or with one of the
- * other precision) every body counts as free: colours and the fitted view change, nothing else. */
+ * other precision) every body counts as free: this affects only colours and the fitted view. */
 static void find_fixed(const char *path, render_folder *folder) {
   char *checkpoint = joined(path, "/checkpoint.hdf", "");
   talus_world *world = NULL;
@@ -168,7 +168,7 @@ size_t render_folder_find_frame(const render_folder *folder, const char *text) {
   return folder->count;
 }
 
-/* Times grow with the numbers, so that a few files of many need to be opened. */
+/* Times grow with the numbers, so only a few of many files are opened. */
 size_t render_folder_find_time(const render_folder *folder, double time) {
   char why[1024];
   size_t low = 0, high = folder->count - 1;

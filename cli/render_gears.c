@@ -7,10 +7,10 @@
 #define TEETH_MOST  200
 #define PI          3.14159265358979323846
 
-/* A wheel as the checkpoint has it. */
+/* A wheel from the checkpoint. */
 typedef struct wheel {
   uint64_t uid;
-  double radius, length; /* m; radius 0: no cylinder */
+  double radius, length; /* m; radius 0: not a cylinder */
   double at[3], axes[3][3];
   bool is_set; /* its phase is known */
 } wheel;
@@ -49,7 +49,7 @@ static void read_joints(const talus_world *world, train *of) {
   }
 }
 
-/* Columns of the rotation: where the body's own axes point. */
+/* Columns of the rotation: the directions of the body's own axes. */
 static void set_axes(const talus_quat *q, double axes[3][3]) {
   const double w = (double)q->w, x = (double)q->x, y = (double)q->y, z = (double)q->z;
   const double rows[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)},
@@ -88,7 +88,7 @@ static double dot(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Side by side on parallel axes, their rims touching. */
+/* True if the wheels are side by side on parallel axes with touching rims. */
 static bool touch(const wheel *a, const wheel *b, double apart[3]) {
   for (int k = 0; k < 3; ++k)
     apart[k] = b->at[k] - a->at[k];
@@ -103,8 +103,8 @@ static double angle_of(const wheel *of, const double direction[3], double sign) 
   return atan2(sign * dot(direction, of->axes[1]), sign * dot(direction, of->axes[0]));
 }
 
-/* Where the rims touch, a tooth of one is in a gap of the other: as shares of a pitch from the
- * tooth before, ua + ub = 1/2; both change alike as the wheels turn. */
+/* Where the rims touch, a tooth of one wheel is in a gap of the other: as parts of a pitch from the
+ * tooth before, ua + ub = 1/2; both change equally while the wheels turn. */
 static void set_phase(const wheel *a, const render_gear *known, const wheel *b, render_gear *to,
                       const double apart[3]) {
   const double pitch_a = 2 * PI / known->teeth, pitch_b = 2 * PI / to->teeth;
@@ -116,7 +116,7 @@ size_t render_gears_find(const talus_world *world, render_gear *gears) {
   train *of = calloc(1, sizeof *of);
   double least = INFINITY;
   if (!of)
-    return 0; /* plain discs, then */
+    return 0; /* plain discs */
   read_joints(world, of);
   read_wheels(world, of);
   for (size_t i = 0; i < of->wheel_count; ++i)

@@ -1,9 +1,9 @@
-/* Light is a wide sun and a bright sky. Each sample of a pixel sends one ray from the eye and, from
- * what it meets, one to a random place of the sun and one into the sky (cosine-weighted), so that
- * shadows are soft and crevices dark. Directions are spread evenly and differ from pixel to pixel,
- * not from frame to frame: still things do not flicker in a film. Where the first few samples agree
- * the rest are left out. Rays go one by one: packets of 16 gained a fifth on rays from the eye
- * only. */
+/* Light comes from a wide sun and a bright sky. Each sample of a pixel sends one ray from the eye
+ * and, from the surface that it meets, one to a random point of the sun and one into the sky
+ * (cosine-weighted), so that shadows are soft and crevices dark. Directions are spread evenly and
+ * differ from pixel to pixel, not from frame to frame, so that still things do not flicker in a
+ * film. If the first few samples agree, the others are omitted. Rays are traced one by one: packets
+ * of 16 gained a fifth, and only for rays from the eye. */
 #include "render_image.h"
 
 #include <pthread.h>
@@ -14,8 +14,8 @@
 
 #define TILE         32 /* pixels */
 #define THREADS_MOST 256
-#define FIRST        4      /* samples that decide whether a pixel needs the rest */
-#define AGREES       0.012f /* difference of brightness that hardly shows */
+#define FIRST        4      /* samples that decide whether a pixel needs the others */
+#define AGREES       0.012f /* difference of brightness that is hardly visible */
 #define PI           3.14159265f
 
 static const vec sun = {-0.3638f, -0.5213f, 0.7719f}; /* unit: from the left of the fitted view */
@@ -23,7 +23,7 @@ static const float sun_spread = 0.075f;               /* sine of its angular rad
 static const rgb sun_light = {1.00f, 0.97f, 0.92f};
 static const rgb sky_zenith = {0.40f, 0.44f, 0.50f};
 static const rgb sky_horizon = {0.46f, 0.47f, 0.49f};
-static const rgb ground_light = {0.34f, 0.335f, 0.325f}; /* what a plane sends back up */
+static const rgb ground_light = {0.34f, 0.335f, 0.325f}; /* light that a plane reflects upwards */
 static const rgb line_colour = {0.09f, 0.10f, 0.12f};
 static const rgb ground_albedo = {0.70f, 0.70f, 0.70f};
 
@@ -63,7 +63,7 @@ static rgb sky(vec direction) {
   return mix(sky_horizon, sky_zenith, smooth(-0.1f, 0.9f, direction.z));
 }
 
-/* What is behind everything: white at the horizon, a little blue above. */
+/* The background: white at the horizon, slightly blue above. */
 static rgb background(vec direction) {
   static const rgb low = {0.90f, 0.905f, 0.91f}, high = {0.62f, 0.70f, 0.80f};
   return mix(low, high, 0.9f * smooth(-0.05f, 0.9f, direction.z));
@@ -89,7 +89,7 @@ static vec cosine_direction(const noise_sampler *s, vec normal) {
                  vec_add(vec_scale(a, r * cosf(2 * PI * v)), vec_scale(b, r * sinf(2 * PI * v))));
 }
 
-/* Distance to the nearest plane along a ray that is in front of it; which one in *found. */
+/* Distance to the nearest plane along a ray that comes from its front; index in *found. */
 static float plane_distance(const image *what, vec from, vec along, const image_plane **found) {
   float nearest = INFINITY;
   for (size_t i = 0; i < what->plane_count; ++i) {
@@ -106,7 +106,7 @@ static float plane_distance(const image *what, vec from, vec along, const image_
 
 /* ---- cuts ------------------------------------------------------------------------------------ */
 
-/* The part of a ray that is in front of the cut; near > far: none. */
+/* The part of a ray in front of the cut; near > far: none. */
 typedef struct stretch {
   float near, far;
 } stretch;
@@ -132,12 +132,12 @@ static bool is_blocked(const image *what, vec from, vec along, float far) {
   return part.near <= end && render_scene_blocked(what->solid, from, along, part.near, end);
 }
 
-#define LAYERS 24 /* surfaces that one ray looks at */
+#define LAYERS 24 /* most surfaces that one ray examines */
 
-/* Just behind a surface. */
+/* A distance just behind a surface. */
 static float behind(float distance) { return distance * (1 + 4e-7f); }
 
-/* Where the cut lies within a thing, the ray leaves it without having entered: there is a cap. */
+/* If the ray leaves a body behind the cut without having entered it, the cut shows a cap. */
 static bool find_cap(const image *what, const render_scene *scene, vec from, vec along, float near,
                      scene_hit *hit) {
   scene_hit entered[LAYERS];
@@ -160,7 +160,7 @@ static bool find_cap(const image *what, const render_scene *scene, vec from, vec
   return false;
 }
 
-/* The nearest thing up to a distance. */
+/* The nearest body up to a distance. */
 static bool find_solid(const image *what, vec from, vec along, float far, scene_hit *hit) {
   const stretch part = kept(what, from, along);
   const float end = fminf(part.far, far);
@@ -177,10 +177,10 @@ typedef struct surface {
   float gloss; /* 0: matt */
 } surface;
 
-/* What a surface sends to the eye that looks along `view`. */
+/* Light from a surface towards an eye that looks along `view`. */
 static rgb shade(const image *what, const surface *s, vec view, float eye,
                  const noise_sampler *random) {
-  /* Rays start a little off the surface: some dozens of the last bits of its coordinates. */
+  /* Rays start slightly off the surface: a few dozen last bits of its coordinates. */
   const float off = 6e-6f * (eye + sqrtf(vec_dot(s->at, s->at)));
   const vec start = at_distance(s->at, s->normal, off);
   const vec out = cosine_direction(random, s->normal), to_sun = sun_direction(random);
@@ -188,8 +188,8 @@ static rgb shade(const image *what, const surface *s, vec view, float eye,
   const image_plane *plane = NULL;
   const float ground = plane_distance(what, start, out, &plane);
   const bool closed = is_blocked(what, start, out, ground);
-  /* A blocked ray meets a neighbour of about the same colour in about this light. An open one gets
-   * the mean light of its side of the world, not that of its own direction: less noise. */
+  /* A blocked ray meets a neighbour of about the same colour in about this light. A free ray gets
+   * the mean light of its hemisphere, not that of its own direction, which reduces noise. */
   const rgb around = closed ? scaled(s->albedo, 0.16f) : around_of(s->normal);
   rgb light = times(s->albedo, around);
 
@@ -213,7 +213,7 @@ static rgb shade(const image *what, const surface *s, vec view, float eye,
 
 /* ---- surfaces -------------------------------------------------------------------------------- */
 
-/* Share of a line of the grid in a pixel's footprint, along one axis. */
+/* Part of a pixel's footprint that a line of the grid covers, along one axis. */
 static float grid_line(float x, float cell, float width, float footprint) {
   const float d = fabsf(x / cell - floorf(x / cell + 0.5f)) * cell;
   const float soft = 0.5f * (width + footprint);
@@ -248,7 +248,7 @@ static rgb see_plane(const image *what, const image_plane *plane, vec from, vec 
   return mix(shade(what, &s, along, t, random), behind, fade);
 }
 
-/* Flat sides shine less, or a whole one would light up at once. */
+/* Flat sides are less glossy: otherwise a whole side would light up at once. */
 static bool is_flat(const image *what, const scene_hit *hit) {
   return hit->kind == SCENE_BOX || hit->kind == SCENE_TRIANGLE ||
          (hit->kind == SCENE_SOLID && hit->is_flat) ||
@@ -262,7 +262,8 @@ static rgb see_surface(const image *what, const scene_hit *hit, rgb albedo, vec 
                .albedo = albedo,
                .gloss = is_flat(what, hit) ? 0.3f : 0.9f};
   if (hit->kind == SCENE_BOX) {
-    /* Darker towards the edges, as worn corners are: sides of one colour stay apart. */
+    /* Sides are darker towards the edges, like worn corners, so that sides of one colour are
+     * distinct. */
     const float edge = fmaxf(fabsf(hit->u), fabsf(hit->v));
     s.albedo = scaled(s.albedo, 1 - 0.25f * smooth(0.93f, 1.0f, edge));
   }
@@ -279,13 +280,12 @@ static rgb see_solid(const image *what, const scene_hit *hit, vec from, vec alon
   return see_surface(what, hit, albedo, from, along, random);
 }
 
-/* Surfaces that one looks through, from the nearest on, in front of what is seen. They throw no
- * shade. */
+/* Adds translucent surfaces in front of what is seen, from the nearest on. They cast no shadow. */
 static rgb through_veils(const image *what, vec from, vec along, float distance, rgb seen,
                          const noise_sampler *random) {
   const stretch part = kept(what, from, along);
   const float far = fminf(part.far, distance);
-  float at = part.near, left = 1; /* left: share of what is behind that comes through */
+  float at = part.near, left = 1; /* left: part of the light from behind that comes through */
   rgb sum = {0, 0, 0};
   scene_hit hit;
   for (int k = 0; what->veils && k < LAYERS && left > 0.02f && at <= far &&
@@ -322,8 +322,8 @@ static rgb breathe(rgb seen, float cosine) {
   return mix(seen, tint, 0.035f + 0.22f * grazing * grazing * grazing);
 }
 
-/* |across + t across_way| = radius of the cone at the height z + t climb: up to two places. A ring
- * is met at its height. Returns how many. */
+/* Solves |across + t across_way| = radius of the cone at height z + t climb: up to two solutions. A
+ * ring is met at its height. Returns their number. */
 static int cone_places(const image_cone *cone, vec across, vec across_way, float z, float climb,
                        float t[2]) {
   if (!(cone->length > 0)) {
@@ -368,8 +368,8 @@ static rgb through_cone(const image_cone *cone, vec from, vec along, const stret
   return seen;
 }
 
-/* Each pane in front of what is seen adds a breath of light, more where it is seen at a slant.
- * Their order hardly shows in so thin a veil, so they are not sorted. */
+/* Each pane in front of what is seen adds a little light, more at a slant. Their order is hardly
+ * visible, so they are not sorted. */
 static rgb through_panes(const image *what, vec from, vec along, float distance, rgb seen) {
   const stretch part = kept(what, from, along);
   for (size_t i = 0; i < what->pane_count; ++i) {
@@ -405,7 +405,7 @@ static rgb look(const image *what, vec from, vec along, const noise_sampler *ran
   scene_hit hit;
   rgb seen;
   float distance = ground;
-  /* What lies in the plane of the ground is in front of it. */
+  /* Bodies in the plane of the ground are in front of it. */
   if (find_solid(what, from, along, ground * (1 + 3e-6f), &hit)) {
     seen = see_solid(what, &hit, from, along, random);
     distance = hit.distance;
@@ -424,21 +424,21 @@ static rgb look(const image *what, vec from, vec along, const noise_sampler *ran
   return through_panes(what, from, along, distance, seen);
 }
 
-/* Above 0.8 brightness is compressed, so that highlights keep their colour for longer. */
+/* Brightness above 0.8 is compressed, so that highlights keep their colour longer. */
 static float shoulder(float x) {
   return x <= 0.8f ? x : 0.8f + 0.2f * (1 - expf(-(x - 0.8f) / 0.2f));
 }
 
-/* Position within a tent two pixels wide: smoother edges than a box. */
+/* Position in a tent filter two pixels wide: smoother edges than with a box. */
 static float tent(float u) { return u < 0.5f ? sqrtf(2 * u) - 1 : 1 - sqrtf(2 - 2 * u); }
 
 typedef struct work {
   const image *what;
   canvas *to;
-  rgb *sums;        /* of the samples so far, per pixel */
-  bool *is_settled; /* the first samples agreed, with one another and with those around */
-  bool is_second;   /* pass */
-  atomic_int next;  /* tile */
+  rgb *sums;        /* by pixel: of the samples so far */
+  bool *is_settled; /* the first samples agree with each other and with those of neighbours */
+  bool is_second;   /* second pass */
+  atomic_int next;  /* next tile */
 } work;
 
 static rgb look_through(const work *job, int x, int y, const noise_sampler *random) {
@@ -452,7 +452,7 @@ static rgb look_through(const work *job, int x, int y, const noise_sampler *rand
   const vec along = vec_unit(vec_add(camera->forward, vec_add(vec_scale(camera->right, unit * px),
                                                               vec_scale(camera->up, unit * py))));
   const rgb seen = look(job->what, camera->at, along, random);
-  /* Cut before averaging: one bright sample must not win over a whole pixel. */
+  /* Clamped before averaging: one bright sample must not dominate a pixel. */
   return (rgb){shoulder(seen.r), shoulder(seen.g), shoulder(seen.b)};
 }
 
@@ -460,7 +460,7 @@ static float difference(rgb a, rgb b) {
   return fmaxf(fabsf(a.r - b.r), fmaxf(fabsf(a.g - b.g), fabsf(a.b - b.b)));
 }
 
-/* The first samples of a pixel; whether they agree. */
+/* Takes the first samples of a pixel; checks whether they agree. */
 static void sample_first(work *job, int x, int y, int n) {
   const size_t at = (size_t)y * (size_t)job->to->width + (size_t)x;
   noise_sampler random = noise_sampler_of(job->what->random, x, y);
@@ -476,8 +476,8 @@ static void sample_first(work *job, int x, int y, int n) {
   job->is_settled[at] = apart < AGREES;
 }
 
-/* Whether a pixel needs the other samples: thin things may hide between the first ones, but then
- * a neighbour has met them. */
+/* True if a pixel needs the other samples: thin things may hide between the first ones, but then
+ * those of a neighbour have met them. */
 static bool is_busy(const work *job, int x, int y, int n) {
   const int width = job->to->width, height = job->to->height;
   const rgb own = job->sums[(size_t)y * (size_t)width + (size_t)x];
@@ -535,7 +535,7 @@ static void draw_pass(work *job, bool is_second) {
   int started = 0;
   while (started < threads - 1 && pthread_create(&others[started], NULL, draw_tiles, job) == 0)
     started++;
-  draw_tiles(job); /* however few threads there are, all tiles get drawn */
+  draw_tiles(job); /* with any number of threads all tiles are drawn */
   for (int i = 0; i < started; ++i)
     pthread_join(others[i], NULL);
 }

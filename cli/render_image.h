@@ -1,4 +1,4 @@
-/* A picture of things that stand still: camera, light, surfaces, several threads. */
+/* Draws a picture of a static scene: camera, light, surfaces, several threads. */
 #ifndef CLI_RENDER_IMAGE_H
 #define CLI_RENDER_IMAGE_H
 
@@ -26,9 +26,9 @@ typedef struct image_camera {
   float tangent;              /* of half the vertical field of view */
 } image_camera;
 
-/* An unbounded plane, seen from in front only; it fades out far from what matters. */
+/* An unbounded plane, visible only from its front; it fades out far from the scene. */
 typedef struct image_plane {
-  vec normal, u, v; /* u, v: in the plane, where its grid runs */
+  vec normal, u, v; /* u, v: in the plane, directions of its grid */
   float offset;     /* normal . x = offset */
   vec origin;       /* of the grid */
   float cell;       /* m between lines of the grid; 0: none */
@@ -46,33 +46,33 @@ typedef struct image_cone {
   float length, radius[2];
 } image_cone;
 
-/* Of a thing that one looks through. */
+/* Appearance of a translucent thing. */
 typedef struct image_paint {
   rgb colour;
   float alpha; /* 0: clear, 1: solid */
 } image_paint;
 
-/* All in metres, from an origin near what matters. */
+/* Lengths in metres, relative to an origin near the bodies. */
 typedef struct image {
   const noise *random;
   int samples; /* per pixel */
   int threads; /* 0: all cores */
   image_camera camera;
-  vec middle;   /* of what matters */
+  vec middle;   /* of the bodies */
   float extent; /* m: its radius */
 
   const render_scene *solid;
   const rgb *sphere_colours, *box_colours, *rod_colours, *solid_colours; /* of `solid` */
   const rgb *triangle_colours;
-  bool has_cut;   /* what is beyond a plane is left out, and what crosses it is cut open */
-  vec cut_normal; /* unit: towards what is left out */
+  bool has_cut;   /* everything beyond a plane is omitted; bodies that cross it are cut open */
+  vec cut_normal; /* unit: towards the omitted side */
   float cut_offset;
 
-  const render_scene *veils; /* things that one looks through; NULL: none */
+  const render_scene *veils; /* translucent things; NULL: none */
   const image_paint *veil_spheres, *veil_boxes, *veil_solids, *veil_triangles;
 
-  const render_scene *lines;  /* rods that take and give no shade */
-  const render_scene *ghosts; /* drawn as a breath only; NULL: none */
+  const render_scene *lines;  /* rods that neither get nor cast shadows */
+  const render_scene *ghosts; /* drawn almost transparent; NULL: none */
 
   const image_plane *planes;
   size_t plane_count;
@@ -82,7 +82,7 @@ typedef struct image {
   size_t cone_count;
 } image;
 
-/* Fills the canvas; false where memory runs out. The result does not depend on the number of
+/* Fills the canvas; false if memory is missing. The result does not depend on the number of
  * threads. */
 bool image_draw(const image *what, canvas *to);
 

@@ -1,4 +1,4 @@
-/* Words on a picture: title, time, and what the colours mean. */
+/* Texts on a picture: title, time, and the meaning of colours. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,9 +10,9 @@ static const unsigned char ink[3] = {38, 42, 48}, paper[3] = {255, 255, 255};
 
 typedef struct pen {
   canvas *to;
-  float unit;     /* pixels: a thousandth of what a picture of 1000 lines would have */
+  float unit;     /* pixels: a thousandth of the height of a picture of common proportions */
   float size;     /* of text */
-  bool may_cover; /* the camera was given: bodies may be behind the words */
+  bool may_cover; /* bodies may be behind the texts */
 } pen;
 
 static void write_at(const pen *with, float x, float y, float size, const char *text) {
@@ -34,14 +34,26 @@ static void fill(const pen *with, float x, float y, float width, float height, r
       canvas_blend(with->to, i, j, bytes, 1);
 }
 
-/* Paper below what follows, from there to the right edge and 12 units around. */
-static void lay_paper(const pen *with, float x, float top, float bottom) {
-  const float u = with->unit, edge = 12 * u, right = (float)with->to->width - edge;
+static void lay_box(const pen *with, float left, float right, float top, float bottom) {
   if (!with->may_cover)
     return;
-  for (int j = (int)(top - edge); j < (int)(bottom + edge); ++j)
-    for (int i = (int)(x - edge); i < (int)right; ++i)
+  for (int j = (int)top; j < (int)bottom; ++j)
+    for (int i = (int)left; i < (int)right; ++i)
       canvas_blend(with->to, i, j, paper, 0.85f);
+}
+
+/* Paper below what follows, from there to the right edge and 12 units around. */
+static void lay_paper(const pen *with, float x, float top, float bottom) {
+  const float edge = 12 * with->unit;
+  lay_box(with, x - edge, (float)with->to->width - edge, top - edge, bottom + edge);
+}
+
+/* A line of words on paper; y is where it stands. */
+static void write_on_paper(const pen *with, float x, float y, float size, const char *text) {
+  const float edge = 12 * with->unit;
+  lay_box(with, x - edge, x + text_width(text, size) + edge, y - size - 0.5f * edge,
+          y + 0.3f * size + 0.5f * edge);
+  write_at(with, x, y, size, text);
 }
 
 static void frame_around(const pen *with, float x, float y, float width, float height) {
@@ -51,7 +63,7 @@ static void frame_around(const pen *with, float x, float y, float width, float h
     text_line(with->to, corner[i], corner[i + 1], 1.4f * with->unit, ink);
 }
 
-/* ---- what the colours mean ------------------------------------------------------------------- */
+/* ---- the meaning of colours ------------------------------------------------------------------ */
 
 static const char *label_of(const render_options *options) {
   if (options->with_contacts)
@@ -72,7 +84,7 @@ static const char *label_of(const render_options *options) {
   }
 }
 
-/* A pointed end of the bar: some values are beyond it. */
+/* A pointed end of the bar: some values are beyond its range. */
 static void draw_tip(const pen *with, float x, float y, float width, rgb colour) {
   const float height = 0.7f * width;
   for (float j = 0; j < height; ++j) {
@@ -113,7 +125,7 @@ static void draw_bar(const pen *with, const render_options *options, const rende
   write_at(with, begin, y - 30 * u, with->size, label);
 }
 
-/* Hue by direction on the picture, paler where slow. */
+/* A wheel of hues by direction on the picture, paler for slow bodies. */
 static void draw_wheel(const pen *with, const render_view *view) {
   const float u = with->unit, radius = 62 * u;
   const float x = (float)with->to->width - 104 * u, y = 0.5f * (float)with->to->height;
@@ -135,7 +147,7 @@ static void draw_wheel(const pen *with, const render_view *view) {
 }
 
 /* The hues of a flat map, slightly darker than those of bodies, so that `talus field --image` does
- * not take them for bodies. */
+ * not mistake them for bodies. */
 static void draw_hues(const pen *with, const render_options *options) {
   const bool is_sphere = options->colour == BY_DIRECTION;
   const float u = with->unit, radius = 62 * u, hole = is_sphere ? 0 : 0.45f * radius;
@@ -166,13 +178,19 @@ static void draw_hues(const pen *with, const render_options *options) {
 
 #define ROWS_MOST 16
 
+/* Drawn without a colour of its own. */
+static bool is_glass(const frame *bodies, size_t i) {
+  const frame_kind kind = bodies->shape_table[bodies->shape[i]].kind;
+  return kind == FRAME_PLANE || kind == FRAME_CONTAINER || kind == FRAME_REVOLVED;
+}
+
 static void draw_materials(const pen *with, const frame *bodies) {
   const float u = with->unit, line = 34 * u;
   bool is_used[ROWS_MOST] = {false};
   float widest = 0;
   int rows = 0;
   for (size_t i = 0; i < bodies->bodies; ++i)
-    if (bodies->material[i] < ROWS_MOST)
+    if (bodies->material[i] < ROWS_MOST && !is_glass(bodies, i))
       is_used[bodies->material[i]] = true;
   for (unsigned m = 0; m < ROWS_MOST; ++m)
     if (is_used[m]) {
@@ -193,27 +211,22 @@ static void draw_materials(const pen *with, const frame *bodies) {
   }
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- the whole legend ------------------------------------------------------------------------ */
 
 static void draw_time(const pen *with, const frame *bodies) {
   char text[64];
-  /* As many digits as tell steps apart. */
+  /* Enough digits to distinguish steps. */
   const double digits = bodies->dt > 0 ? ceil(-log10(bodies->dt) - 1e-9) : 3;
   snprintf(text, sizeof text, "t = %.*f s", (int)fmin(fmax(digits, 0), 6), bodies->time);
-  write_at(with, 28 * with->unit, (float)with->to->height - 28 * with->unit, 1.1f * with->size,
-           text);
+  write_on_paper(with, 28 * with->unit, (float)with->to->height - 28 * with->unit,
+                 1.1f * with->size, text);
 }
 
 void render_legend_draw(const render_options *options, const render_folder *folder,
                         const render_view *view, const render_data *data, canvas *to) {
   const float unit = render_unit(to->width, to->height);
-  const pen with = {to, unit, 21 * unit, options->has_camera && !options->is_flat};
-  if (folder->title) {
-    const float room = (float)to->width - 56 * unit, size = 1.25f * with.size;
-    const float length = text_width(folder->title, size);
-    write_at(&with, 28 * unit, 28 * unit + size, length > room ? size * room / length : size,
-             folder->title);
-  }
+  const pen with = {to, unit, 21 * unit,
+                    (options->has_camera || view->has_strays) && !options->is_flat};
   draw_time(&with, &data->bodies);
   if (options->with_contacts || options->colour == BY_SPEED || options->colour == BY_SIZE ||
       options->colour == BY_FORCE || options->colour == BY_TEMPERATURE ||
@@ -225,4 +238,10 @@ void render_legend_draw(const render_options *options, const render_folder *fold
     draw_wheel(&with, view);
   else if (options->colour == BY_MATERIAL)
     draw_materials(&with, &data->bodies);
+  if (folder->title) {
+    const float room = (float)to->width - 56 * unit, size = 1.25f * with.size;
+    const float length = text_width(folder->title, size);
+    write_on_paper(&with, 28 * unit, 28 * unit + size, length > room ? size * room / length : size,
+                   folder->title);
+  }
 }

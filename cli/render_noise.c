@@ -13,7 +13,7 @@ static uint32_t scramble(uint32_t x) {
   return x ^ x >> 16;
 }
 
-/* Puts a point into a cell: its neighbours, around the edges too, get fuller. */
+/* Adds a point to a cell: raises the density of its neighbours, also across the edges. */
 static void crowd(float *density, int cell) {
   const int x = cell % NOISE_SIDE, y = cell / NOISE_SIDE;
   for (int j = -REACH; j <= REACH; ++j)
@@ -25,11 +25,11 @@ static void crowd(float *density, int cell) {
   density[cell] = INFINITY;
 }
 
-/* Cells are numbered by putting points one after the other into the largest void: the second half
- * of Ulichney (1993), "The void-and-cluster method for dither array generation". */
+/* Cells are numbered by adding points one by one to the largest void: the second half of Ulichney
+ * (1993), "The void-and-cluster method for dither array generation". */
 void noise_make(noise *to) {
   float density[CELLS];
-  for (int i = 0; i < CELLS; ++i) /* a trace of disorder decides between equal voids */
+  for (int i = 0; i < CELLS; ++i) /* slight disorder decides between equal voids */
     density[i] = 1e-3f * (float)(scramble((uint32_t)i) >> 8) * 0x1p-24f;
   for (int rank = 0; rank < CELLS; ++rank) {
     int emptiest = 0;
@@ -43,7 +43,7 @@ void noise_make(noise *to) {
 
 noise_sampler noise_sampler_of(const noise *from, int x, int y) {
   noise_sampler s = {.index = 0};
-  /* The same square for all, moved by steps that have nothing to do with each other. */
+  /* All dimensions use the same square, shifted by unrelated amounts. */
   for (int k = 0; k < 2 * NOISE_PAIRS; ++k)
     s.offset[k] = from->at[(y + 29 * k) % NOISE_SIDE * NOISE_SIDE + (x + 47 * k) % NOISE_SIDE];
   return s;

@@ -2,15 +2,15 @@
 #ifndef CLI_RENDER_NOISE_H
 #define CLI_RENDER_NOISE_H
 
-/* A square of blue noise: every number of (0, 1) as often as any other, neighbours unlike each
- * other, so that what is left of the noise of few samples is fine grain and not blotches. */
+/* A square of blue noise: all numbers of (0, 1) are equally frequent, and neighbours differ, so
+ * that the noise of few samples is fine-grained, without blotches. */
 #define NOISE_SIDE 64
 
 typedef struct noise {
   float at[NOISE_SIDE * NOISE_SIDE];
 } noise;
 
-/* Takes some milliseconds; always the same. */
+/* Takes a few milliseconds; always gives the same result. */
 void noise_make(noise *to);
 
 enum { NOISE_PAIRS = 3 };
@@ -22,7 +22,7 @@ typedef struct noise_sampler {
 
 noise_sampler noise_sampler_of(const noise *from, int x, int y);
 
-/* Pair k of the sample in u, v: points that spread over the square as the index grows, by the
+/* Writes pair k of the sample to u, v: points that fill the square as the index grows, by the
  * generalised golden ratio (Roberts 2018). */
 static inline void noise_take(const noise_sampler *s, int k, float *u, float *v) {
   const float i = (float)s->index;

@@ -51,7 +51,7 @@ void render_device_close(render_device *device) {
 
 /* ---- geometry -------------------------------------------------------------------------------- */
 
-/* Buffers of Embree's own: it pads them as its loads need. */
+/* Uses buffers allocated by Embree, which pads them for its loads. */
 static void *new_buffer(RTCGeometry geometry, enum RTCBufferType type, enum RTCFormat format,
                         size_t stride, size_t rows) {
   return rtcSetNewGeometryBuffer(geometry, type, 0, format, stride, rows);
@@ -122,7 +122,7 @@ static bool fill_triangles(RTCGeometry geometry, const scene_triangle *triangles
   return true;
 }
 
-/* ---- solids: Embree asks us ------------------------------------------------------------------ */
+/* ---- solids: callbacks of Embree ------------------------------------------------------------- */
 
 static void solid_bounds(const struct RTCBoundsFunctionArguments *asked) {
   const scene_solid *solid = &((const render_scene *)asked->geometryUserPtr)->solids[asked->primID];
@@ -146,7 +146,7 @@ static void turn(const float q[4], double sign, const double v[3], double out[3]
   out[2] = v[2] + w * t[2] + u[0] * t[1] - u[1] * t[0];
 }
 
-/* Distances are those of the ray as it came, for the direction is scaled as the place is. */
+/* The direction is scaled like the position, so distances are those of the original ray. */
 static bool meet_solid(const render_scene *scene, unsigned row, const struct RTCRay *ray,
                        double *distance, double normal[3]) {
   const scene_solid *solid = &scene->solids[row];
@@ -170,7 +170,8 @@ static bool meet_solid(const render_scene *scene, unsigned row, const struct RTC
 }
 
 static void solid_intersect(const struct RTCIntersectFunctionNArguments *asked) {
-  struct RTCRayHit *ray = (struct RTCRayHit *)(void *)asked->rayhit; /* rays come one by one */
+  /* rays are traced one by one */
+  struct RTCRayHit *ray = (struct RTCRayHit *)(void *)asked->rayhit;
   double distance, n[3];
   if (!asked->valid[0] ||
       !meet_solid(asked->geometryUserPtr, asked->primID, &ray->ray, &distance, n))
@@ -215,7 +216,7 @@ static bool fill_solids(RTCGeometry geometry, render_scene *scene, size_t n) {
   return true;
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- the whole scene ------------------------------------------------------------------------- */
 
 static bool attach(render_device *device, render_scene *scene, scene_kind kind, const void *items,
                    size_t n) {
@@ -290,7 +291,7 @@ static struct RTCRay ray_of(vec origin, vec direction, float near, float far) {
                          .mask = ~0u};
 }
 
-/* Embree ends the process where a ray is not a number, or beyond what it squares. */
+/* Embree ends the process for rays that are not finite, or too large to be squared. */
 #define RAY_MOST 1e18f
 
 static bool is_good(const struct RTCRay *ray) {
@@ -340,7 +341,7 @@ bool render_scene_blocked(const render_scene *scene, vec origin, vec direction, 
   if (!is_good(&ray))
     return false;
   rtcOccluded1(scene->scene, &context, &ray);
-  return ray.tfar < 0; /* Embree's sign of a hit: minus infinity */
+  return ray.tfar < 0; /* Embree sets tfar to minus infinity for a hit */
 }
 
 #else

@@ -1,5 +1,5 @@
-/* What rays meet: exact spheres, boxes, rods, convex solids and triangles. Embree's API is used
- * behind this header only. */
+/* Finds intersections of rays with exact spheres, boxes, rods, convex solids and triangles. Only
+ * this module uses Embree's API. */
 #ifndef CLI_RENDER_SCENE_H
 #define CLI_RENDER_SCENE_H
 
@@ -25,26 +25,26 @@ typedef struct scene_rod {
   float radius;
 } scene_rod;
 
-/* Of a mesh. */
+/* A triangle of a mesh. */
 typedef struct scene_triangle {
   vec corner[3];
-  unsigned item; /* the mesh */
-  bool is_solid; /* it encloses matter: a cut through it shows some */
+  unsigned item; /* index of the mesh */
+  bool is_solid; /* the mesh encloses matter, which a cut shows */
 } scene_triangle;
 
-/* Of render_solid.h, at a place. */
+/* A solid of render_solid.h with a pose. */
 typedef struct scene_solid {
   vec origin;    /* of the shape's own frame */
   float turn[4]; /* unit quaternion of that frame, w first */
   float scale;   /* multiplies every length */
-  vec centre;    /* of a ball that holds it */
+  vec centre;    /* of its bounding ball */
   float radius;
   frame_kind kind;
   double size[5];              /* at scale 1 */
   unsigned plane, plane_count; /* hull: first row of the planes, and how many */
 } scene_solid;
 
-/* All there is. */
+/* All things of a scene. */
 typedef struct scene_items {
   const scene_sphere *spheres;
   size_t sphere_count;
@@ -56,7 +56,7 @@ typedef struct scene_items {
   size_t solid_count;
   const scene_triangle *triangles;
   size_t triangle_count;
-  const double *planes; /* 4: of hulls, own frame at scale 1 */
+  const double *planes; /* 4: of hulls, in their own frame at scale 1 */
   size_t plane_count;
 } scene_items;
 
@@ -74,29 +74,30 @@ typedef struct scene_hit {
   vec normal; /* unit, against the ray */
   scene_kind kind;
   unsigned item;   /* row of the list of that kind */
-  float u, v;      /* box: place on the side, -1 ... 1 */
-  bool is_flat;    /* solid: the thing has flat faces alone */
-  bool is_leaving; /* the ray comes out of the thing there */
+  float u, v;      /* box: position on the side, -1 ... 1 */
+  bool is_flat;    /* solid: it has only flat faces */
+  bool is_leaving; /* the ray leaves the body there */
 } scene_hit;
 
 typedef struct render_scene render_scene;
 typedef struct render_device render_device;
 
-/* Whether this command was built with Embree; otherwise nothing below does anything. */
+/* True if this command was built with Embree; otherwise the functions below do nothing. */
 bool render_is_available(void);
 
-/* NULL where it cannot be had. threads: of building; 0: all cores. */
+/* NULL if not available. threads: for building; 0: all cores. */
 render_device *render_device_open(int threads);
 void render_device_close(render_device *device);
 
-/* Copies what it needs. NULL where memory runs out. */
+/* Copies the data that it needs. NULL if memory is missing. */
 render_scene *render_scene_build(render_device *device, const scene_items *items);
 void render_scene_free(render_scene *scene);
 
-/* The nearest thing between near and far along a unit direction. Safe from several threads. */
+/* The nearest intersection between near and far along a unit direction. May be called from several
+ * threads. */
 bool render_scene_hit(const render_scene *scene, vec origin, vec direction, float near, float far,
                       scene_hit *hit);
-/* Whether there is any. */
+/* True if there is any intersection. */
 bool render_scene_blocked(const render_scene *scene, vec origin, vec direction, float near,
                           float far);
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The part of a ray within a convex solid. */
+/* The part of a ray inside a convex solid. */
 typedef struct span {
   double in, out;
 } span;
@@ -12,7 +12,7 @@ static const span all = {-INFINITY, INFINITY}, none = {INFINITY, -INFINITY};
 
 static span both(span a, span b) { return (span){fmax(a.in, b.in), fmin(a.out, b.out)}; }
 
-/* Where low <= from + t along <= high. */
+/* The part with low <= from + t along <= high. */
 static span slab(double from, double along, double low, double high) {
   if (along == 0)
     return from >= low && from <= high ? all : none;
@@ -20,7 +20,7 @@ static span slab(double from, double along, double low, double high) {
   return (span){fmin(a, b), fmax(a, b)};
 }
 
-/* Where a t^2 + 2 b t + c <= 0, a >= 0. */
+/* The part with a t^2 + 2 b t + c <= 0, a >= 0. */
 static span quadratic(double a, double b, double c) {
   if (!(a > 0))
     return c <= 0 ? all : none;
@@ -55,7 +55,7 @@ static span in_cylinder(const double *size, const solid_ray *r) {
   return both(in_tube(size[0], r), slab(r->from[2], r->along[2], -size[1] / 2, size[1] / 2));
 }
 
-/* A convex union: what is between the ends of its parts is within too. */
+/* The union of its parts is convex, so everything between the ends of its parts is inside. */
 static span in_capsule(const double *size, const solid_ray *r) {
   span found = in_cylinder(size, r);
   if (found.in > found.out)
@@ -70,8 +70,8 @@ static span in_capsule(const double *size, const solid_ray *r) {
   return found;
 }
 
-/* x^2 + y^2 <= k^2 w^2 with w = height below the apex >= 0. Along a steep ray the double cone is
- * met twice, and the half with w > 0 counts. */
+/* x^2 + y^2 <= k^2 w^2 with w = height below the apex >= 0. A steep ray meets the double cone
+ * twice; the half with w > 0 counts. */
 static span in_cone(const double *size, const solid_ray *r) {
   const double k = size[0] / size[1], w = size[1] / 2 - r->from[2], dw = -r->along[2];
   const double *o = r->from, *d = r->along;
@@ -109,7 +109,7 @@ static double bisect(const double *size, const solid_ray *r, double within, doub
   return (within + without) / 2;
 }
 
-/* The left side is convex along the ray: thirds lead to its least value, halves from there out. */
+/* The left side is convex along the ray: ternary search finds its minimum, bisection the ends. */
 static span in_superellipsoid(const double *size, const solid_ray *r) {
   span box = all;
   for (int k = 0; k < 3; ++k)
@@ -154,7 +154,7 @@ static void normal_of_turned(const solid_shape *shape, const double p[3], double
     n[2] = p[2] - fmax(-l / 2, fmin(l / 2, p[2]));
     return;
   }
-  /* How far below each surface the place is says which one it is on. */
+  /* The surface whose depth is smallest is the one that the point is on. */
   const double side = shape->kind == FRAME_CONE
                           ? fabs(flat - r * (0.5 - p[2] / l)) * l / hypot(r, l)
                           : fabs(r - flat);
@@ -200,7 +200,7 @@ static void normal_at(const solid_shape *shape, const double p[3], double n[3]) 
   }
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- the whole solid ------------------------------------------------------------------------- */
 
 bool solid_hit(const solid_shape *shape, const solid_ray *ray, double near, double far,
                double *distance, double normal[3]) {

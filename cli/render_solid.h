@@ -1,5 +1,5 @@
-/* Where a ray meets a convex solid: ellipsoid, capsule, cylinder, cone, superellipsoid, hull. All
- * in the solid's own frame at scale 1, in double, without tessellation. */
+/* Intersection of a ray with a convex solid: ellipsoid, capsule, cylinder, cone, superellipsoid,
+ * hull; in the solid's own frame at scale 1, in double, without tessellation. */
 #ifndef CLI_RENDER_SOLID_H
 #define CLI_RENDER_SOLID_H
 
@@ -8,7 +8,8 @@
 #include "frame_read.h"
 
 typedef struct solid_ray {
-  double from[3], along[3]; /* along need not be unit: distances are in its length */
+  /* along need not be a unit vector: distances are in units of its length */
+  double from[3], along[3];
 } solid_ray;
 
 typedef struct solid_shape {
@@ -18,7 +19,8 @@ typedef struct solid_shape {
   unsigned plane_count;
 } solid_shape;
 
-/* The first place at a distance in [near, far] where the ray goes in or out; normal is not unit. */
+/* The first point at a distance in [near, far] where the ray enters or leaves; normal is not
+ * unit. */
 bool solid_hit(const solid_shape *shape, const solid_ray *ray, double near, double far,
                double *distance, double normal[3]);
 

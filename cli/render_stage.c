@@ -1,12 +1,13 @@
-/* A frame's bodies as things that rays can meet, each with its colour. */
+/* Converts the bodies of a frame to things for the ray tracer, each with its colour. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "render.h"
 
-#define PI    3.14159265f
-#define TOOTH 1.9f  /* half its height, in radii over the number of teeth: nearly a module */
-#define FAR   1e12f /* m from the origin: what is farther is not drawn */
+#define PI 3.14159265f
+/* half the height of a tooth, in radii over the number of teeth: nearly a module */
+#define TOOTH 1.9f
+#define FAR   1e12f /* m from the origin: bodies farther away are not drawn */
 
 static const rgb fixed_colour = {0.42f, 0.41f, 0.40f};
 static const rgb slab_colour = {0.62f, 0.61f, 0.59f};
@@ -54,7 +55,7 @@ void render_stage_free(render_stage *stage) {
   *stage = (render_stage){0};
 }
 
-/* Of a mesh in a frame (docs/formats.md). */
+/* Sides of a mesh in a frame (docs/formats.md). */
 enum { SIDES_OUT = 1, SIDES_IN = 2 };
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
@@ -77,7 +78,7 @@ static vec place_of(const staging *s, const double *p) {
   return (vec){(float)(p[0] - o[0]), (float)(p[1] - o[1]), (float)(p[2] - o[2])};
 }
 
-/* The origin of a body's shape: positions are those of its centre of mass. */
+/* The origin of a body's shape; positions of bodies are those of their centres of mass. */
 static vec shape_origin(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;
   const double *c = bodies->shape_table[bodies->shape[i]].centre;
@@ -117,7 +118,7 @@ static image_paint paint_of(const staging *s, size_t i) {
                        render_choice_alpha(&s->options->choice, &s->data->bodies, i)};
 }
 
-/* A sphere of body i: a ghost beside force chains, solid, or to be looked through. */
+/* A sphere of body i: a ghost if force chains are drawn, otherwise solid or translucent. */
 static void put_sphere(const staging *s, const scene_sphere *sphere, const image_paint *paint) {
   if (s->options->with_contacts)
     ADD(s->stage, ghosts, *sphere);
@@ -153,8 +154,8 @@ static void stage_clump(const staging *s, size_t i) {
   }
 }
 
-/* The planes of a hull's triangles, in its own frame; those of one face are the same but for
- * rounding, and once more does no harm. */
+/* The planes of a hull's triangles, in its own frame. Triangles of one face repeat a plane up to
+ * rounding, which does no harm. */
 static void add_faces(render_stage *stage, const frame *bodies, const frame_shape *shape) {
   for (size_t t = 0; t < shape->triangles; ++t) {
     const uint32_t *v = bodies->triangle + 3 * (shape->triangle + t);
@@ -170,7 +171,8 @@ static void add_faces(render_stage *stage, const frame *bodies, const frame_shap
       continue;
     for (int k = 0; k < 3; ++k)
       n[k] /= length;
-    for (size_t k = 0; k < shape->points; ++k) { /* no vertex is cut off by a needle's plane */
+    /* a plane of a needle-like triangle must not cut off a vertex */
+    for (size_t k = 0; k < shape->points; ++k) {
       const double *p = bodies->point + 4 * (shape->point + k);
       const double height = n[0] * p[0] + n[1] * p[1] + n[2] * p[2];
       n[3] = k == 0 || height > n[3] ? height : n[3];
@@ -190,8 +192,9 @@ static void stage_faces(const staging *s) {
   }
 }
 
-/* Of two sides in one plane rounding would choose, pixel by pixel. So every body with flat sides is
- * larger by its own few thousandths of a pixel, which is ten times what rounding errs by. */
+/* If two bodies have sides in one plane, rounding would choose between them pixel by pixel. So
+ * every body with flat sides is enlarged by its own few thousandths of a pixel, which is ten times
+ * the rounding error. */
 static float puff(const staging *s, size_t i) {
   return 0.005f * s->view->pixel * (float)(1 + i % 29);
 }
@@ -223,14 +226,14 @@ static void stage_solid(const staging *s, size_t i, float thin) {
   ADD(s->stage, solid_colours, paint.colour);
 }
 
-/* Whether the camera looks at the outer side. */
+/* True if the camera sees the outer side. */
 static bool faces_camera(const staging *s, const scene_triangle *t) {
   const vec n = vec_cross(vec_sub(t->corner[1], t->corner[0]), vec_sub(t->corner[2], t->corner[0]));
   return vec_dot(n, vec_sub(s->view->camera.at, t->corner[0])) > 0;
 }
 
-/* The triangles as they are, flat. Of a tank those on this side are left out, so that one can see
- * what is in it. */
+/* Draws the triangles with flat shading. Triangles of a container that face the camera are omitted,
+ * so that its content is visible. */
 static void stage_mesh(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
@@ -290,7 +293,7 @@ static void stage_box(const staging *s, size_t i) {
   put_box(s, &box, &paint);
 }
 
-/* Teeth of a gear: boxes about the pitch circle, which is the rim of the cylinder. */
+/* Teeth of a gear: boxes around the pitch circle, which is the rim of the cylinder. */
 static void stage_teeth(const staging *s, size_t i, const render_gear *gear) {
   const frame *bodies = &s->data->bodies;
   const double *size = bodies->shape_table[bodies->shape[i]].size;
@@ -310,7 +313,7 @@ static void stage_teeth(const staging *s, size_t i, const render_gear *gear) {
   }
 }
 
-/* A gear ends at the roots of its teeth. */
+/* The cylinder of a gear ends at the roots of its teeth. */
 static void stage_cylinder(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;
   const render_gear *gear = render_gears_of(s->folder->gears, s->folder->gear_count, bodies->id[i]);
@@ -322,9 +325,9 @@ static void stage_cylinder(const staging *s, size_t i) {
   stage_teeth(s, i, gear);
 }
 
-/* ---- what holds them ------------------------------------------------------------------------- */
+/* ---- walls and containers -------------------------------------------------------------------- */
 
-/* 1, 2 or 5 times a power of ten, at most x. */
+/* Largest 1, 2 or 5 times a power of ten, at most x. */
 static float round_length(float x) {
   const float power = powf(10, floorf(log10f(x))), digit = x / power;
   return power * (digit >= 5 ? 5.0f : digit >= 2 ? 2.0f : 1.0f);
@@ -343,7 +346,8 @@ static void stage_plane(const staging *s, size_t i) {
                        .cell = round_length(0.4f * s->view->extent)};
   plane.offset =
       vec_dot(plane.normal, shape_origin(s, i)) + (float)size[3] / length * bodies->scale[i];
-  /* The grid runs along the plane's own axes as nearly as it can: with x where that lies in it. */
+  /* The grid runs as nearly as possible along the plane's own axes: with x if that is in the
+   * plane. */
   const vec x = render_turn(q, fabsf(given.x) < 0.9f * length ? (vec){1, 0, 0} : (vec){0, 1, 0});
   plane.u = vec_unit(vec_sub(x, vec_scale(plane.normal, vec_dot(x, plane.normal))));
   plane.v = vec_cross(plane.normal, plane.u);
@@ -373,7 +377,7 @@ static void stage_edge(const staging *s, const scene_box *box, int axis, int b_s
   ADD(s->stage, lines, rod);
 }
 
-/* A tank: a solid floor, glass walls, thin edges, so that one can see what is in it. */
+/* A container: a solid floor, glass walls, thin edges, so that its content is visible. */
 static void stage_container(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;
   const uint32_t open = bodies->shape_table[bodies->shape[i]].open;
@@ -391,7 +395,7 @@ static void stage_container(const staging *s, size_t i) {
   }
   if (is_side_closed(open, 2, 0)) {
     scene_box slab = box;
-    const float thin = 2.5f * radius / half.z; /* as a share of the half height */
+    const float thin = 2.5f * radius / half.z; /* part of the half height */
     slab.centre = vec_sub(box.centre, vec_scale(box.half[2], 1 + thin));
     slab.half[2] = vec_scale(box.half[2], thin);
     add_box(s->stage, slab, slab_colour);
@@ -412,7 +416,7 @@ static void stage_circle(const staging *s, size_t i, float z, float r, float rad
   }
 }
 
-/* Where its segments run down the wall, an eighth of a turn apart. */
+/* Lines along its segments, an eighth of a turn apart. */
 static void stage_meridians(const staging *s, size_t i, const double *p, const double *q,
                             float radius) {
   const float *turn = turn_of(s, i), scale = s->data->bodies.scale[i];
@@ -438,7 +442,7 @@ static void stage_revolved(const staging *s, size_t i) {
   for (uint32_t k = 0; k < shape->points; ++k) {
     const double *p = bodies->point + 4 * ((size_t)shape->point + k), *q = p + 4;
     const bool is_end = k == 0 || k + 1 == shape->points;
-    /* Points of a curve are too many to be lines. */
+    /* A curve has too many points for lines at each. */
     if (p[3] > 0 && (is_end || shape->points <= 32))
       stage_circle(s, i, scale * (float)p[2], scale * (float)p[3], thin);
     if (k + 1 == shape->points)
@@ -454,7 +458,7 @@ static void stage_revolved(const staging *s, size_t i) {
   }
 }
 
-/* Where no plane carries the scene, a floor under everything: shadows show where things are. */
+/* If no plane carries the scene, draws a floor below everything: shadows then show positions. */
 static void stage_floor(const staging *s) {
   const image_plane *planes = s->stage->planes.data;
   for (size_t i = 0; i < s->stage->planes.count; ++i)
@@ -474,8 +478,8 @@ static void stage_floor(const staging *s) {
 
 /* ---- force chains ---------------------------------------------------------------------------- */
 
-/* From centre to centre through the contact; to the contact alone where a body is a wall, or stands
- * fixed: the centre of a board is no place where its forces meet. */
+/* From centre to centre through the contact; only to the contact if a body is a wall or fixed: the
+ * centre of a board is no place where its forces meet. */
 static bool stage_chains(const staging *s) {
   const frame *bodies = &s->data->bodies;
   const frame_contacts *contacts = &s->data->contacts;
@@ -484,7 +488,7 @@ static bool stage_chains(const staging *s) {
     return false;
   for (size_t i = 0; i < contacts->count; ++i) {
     const float share = share_of(s->view, render_contact_force(contacts, i));
-    /* Rods below a fiftieth of the range would only be dust. */
+    /* Rods below a fiftieth of the range would not be legible. */
     if (!(share > 0.02f))
       continue;
     const float radius = 0.42f * s->view->typical * sqrtf(share < 1 ? share : 1);
@@ -505,7 +509,7 @@ static bool stage_chains(const staging *s) {
   return true;
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- the whole frame ------------------------------------------------------------------------- */
 
 static void stage_body(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;

@@ -1,4 +1,4 @@
-/* How hot the neighbourhood of a body is. */
+/* Granular temperature around each body. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #define EACH        8    /* bodies in a cell, about */
 #define CELLS_ALONG 1000 /* an axis */
 
-/* Cells, nearly cubes, over the box about all bodies that are matter of their own. */
+/* Nearly cubic cells that cover all bodies which are not walls. */
 typedef struct grid {
   double low[3], per_edge[3]; /* m, 1/m */
   size_t n[3];
@@ -19,13 +19,13 @@ typedef struct cell {
 
 static const flat_plane everywhere = {.right = 0, .up = 1, .across = 2, .toward = 1};
 
-/* Edges such that EACH bodies are in a cell, about, and at most CELLS_ALONG along an axis. Axes
- * that are thinner than a cell count for nothing: a layer of bodies has cells of its plane. */
+/* Edge of the cells: about EACH bodies per cell, and at most CELLS_ALONG along an axis. Axes
+ * thinner than a cell do not count: a layer of bodies has cells in its plane. */
 static double find_edge(const double size[3], double count) {
   const double widest = fmax(fmax(size[0], size[1]), size[2]);
   bool counts[3] = {true, true, true};
   for (int axes = 3; axes > 0 && widest > 0;) {
-    double volume = 1; /* in units of the widest */
+    double volume = 1; /* in units of the largest extent */
     for (int k = 0; k < 3; ++k)
       volume *= counts[k] ? size[k] / widest : 1;
     const double edge = widest * pow(volume * EACH / count, 1.0 / axes);
@@ -57,7 +57,7 @@ static grid make_grid(const frame *bodies) {
     size[k] = high[k] - g.low[k];
   const double edge = find_edge(size, count);
   for (int k = 0; k < 3;
-       ++k) { /* whole cells only: a sliver at the end would have too few bodies */
+       ++k) { /* whole cells only: a partial cell at the end would have too few bodies */
     g.n[k] = (size_t)fmin(fmax(1, round(size[k] / edge)), CELLS_ALONG);
     g.per_edge[k] = g.n[k] > 1 ? (double)g.n[k] / size[k] : 0;
   }

@@ -9,7 +9,7 @@
 
 #define CAPITAL 21.0f         /* units of a capital's height */
 #define STROKE  2.3f          /* units of a stroke's width */
-#define HALO    5.0f          /* units the halo is wider */
+#define HALO    5.0f          /* units that the halo is wider than the stroke */
 #define DEGREE  0.0174532925f /* rad */
 
 /* ---- pixels ---------------------------------------------------------------------------------- */
@@ -23,12 +23,12 @@ void canvas_blend(canvas *to, int x, int y, const unsigned char ink[3], float al
     pixel[k] = (unsigned char)((float)pixel[k] + alpha * ((float)ink[k] - (float)pixel[k]) + 0.5f);
 }
 
-/* A layer of coverage: strokes are joined in it before they are laid on, so that where they
- * overlap nothing gets darker. */
+/* A layer of coverage: strokes are combined in it before blending, so that overlaps do not become
+ * darker. */
 typedef struct layer {
   int x, y, width, height;
   float *cover;
-  float half; /* of the stroke, pixels */
+  float half; /* half width of a stroke, pixels */
 } layer;
 
 static bool begin_layer(layer *on, const canvas *to, const float lo[2], const float hi[2],
@@ -58,7 +58,7 @@ static void end_layer(layer *on, canvas *to, const unsigned char ink[3], float a
 
 static int clamp_to(float x, int most) { return x < 0 ? 0 : x > (float)most ? most : (int)x; }
 
-/* Coverage of a round-ended segment: a ramp one pixel wide at its border. */
+/* Adds the coverage of a segment with round ends, with a ramp one pixel wide at its border. */
 static void add_segment(layer *on, const float a[2], const float b[2]) {
   const float grow = on->half + 1;
   const int i0 = clamp_to(floorf(fminf(a[0], b[0]) - grow) - (float)on->x, on->width);
@@ -92,7 +92,7 @@ void text_line(canvas *to, const float from[2], const float end[2], float width,
 
 /* ---- glyphs ---------------------------------------------------------------------------------- */
 
-/* Where a glyph goes: units to pixels. */
+/* Position of a glyph: from units to pixels. */
 typedef struct place {
   layer *on;
   float x, y, scale;
@@ -117,7 +117,7 @@ static void arc_to(place *at, const float v[6]) {
   }
 }
 
-/* Reads n numbers of a glyph; the table is ours, so they are there. */
+/* Reads n numbers of a glyph from our own table, which has them. */
 static const char *numbers(const char *text, float *to, int n) {
   for (int i = 0; i < n; ++i) {
     char *end;
@@ -152,7 +152,7 @@ static const font_glyph *find_glyph(unsigned code) {
   return NULL;
 }
 
-/* What a character is made of: a glyph and perhaps a mark. */
+/* The parts of a character: a glyph and perhaps a mark. */
 typedef struct letter {
   const font_glyph *glyph;
   const char *mark; /* strokes or NULL */
@@ -176,7 +176,7 @@ static letter find_letter(unsigned code) {
   return found;
 }
 
-/* The next character of UTF-8; a broken one counts as one unknown byte. */
+/* The next character of UTF-8; an invalid one counts as one unknown byte. */
 static const char *next_code(const char *text, unsigned *code) {
   const unsigned char *s = (const unsigned char *)text;
   const int more = s[0] < 0x80 ? 0 : s[0] < 0xc0 ? 9 : s[0] < 0xe0 ? 1 : s[0] < 0xf0 ? 2 : 3;

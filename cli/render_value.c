@@ -1,4 +1,4 @@
-/* Frames with the numbers that their colours stand for. */
+/* Frames with the values that their colours represent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ size_t render_index_find(const render_index *index, uint64_t uid) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Hoare's selection. */
+/* Hoare's selection algorithm. */
 float render_select(float *numbers, size_t n, size_t k) {
   ptrdiff_t low = 0, high = (ptrdiff_t)n - 1;
   const ptrdiff_t wanted = (ptrdiff_t)k;
@@ -89,7 +89,7 @@ float render_select(float *numbers, size_t n, size_t k) {
   return numbers[k];
 }
 
-/* Height of a body's centre beyond the slice [m]; unbounded bodies are not cut. */
+/* Height of a body's centre beyond the slice, m; unbounded bodies are not cut. */
 static double beyond(const render_options *options, const frame *bodies, size_t i) {
   const double *p = bodies->position + 3 * i, *n = options->slice;
   if (!options->has_slice || bodies->radius[i] == 0)
@@ -114,7 +114,7 @@ static void find_speeds(const frame *bodies, float *value) {
   }
 }
 
-/* No step is longer than the grid's, and that is the step of what stands still. */
+/* No step is longer than the grid's; bodies at rest take that step. */
 static void find_paces(const frame *bodies, float *value) {
   for (size_t i = 0; i < bodies->bodies; ++i) {
     const double pace = bodies->pace[i], longest = bodies->dt > 0 ? bodies->dt : 1;
@@ -122,7 +122,7 @@ static void find_paces(const frame *bodies, float *value) {
   }
 }
 
-/* Sum of the contact forces on each body, whatever their directions. */
+/* Sum of the magnitudes of contact forces on each body. */
 static bool find_forces(const render_data *data, float *value) {
   render_index index;
   if (!render_index_make(&data->bodies, &index))
@@ -163,9 +163,8 @@ static int find_values(const render_options *options, render_data *data) {
   return CLI_DONE;
 }
 
-/* The first body that is too far off, or too large, for the arithmetic of a picture; SIZE_MAX:
- * none.
- */
+/* The first body that is too far away, or too large, for the arithmetic of a picture; SIZE_MAX:
+ * none. */
 static size_t find_absurd(const frame *bodies) {
   for (size_t i = 0; i < bodies->bodies; ++i) {
     const double *x = bodies->position + 3 * i;

@@ -1,4 +1,4 @@
-/* Where the camera stands and what the colours span, from one frame or from all of a film.
+/* Fits the camera and the range of colours to one frame, or to all frames of a film.
  *
  * The fitted camera looks in a fixed direction. For a sphere (x, y, z; r) in coordinates (right,
  * up, forward) about an origin, a camera at (a, b, -t) sees it within the tangents (left, right)
@@ -15,10 +15,10 @@
 
 #include "render.h"
 
-#define STRAYS      0.004f /* share of bodies that may lie outside the picture ... */
-#define STRAYS_FAR  1.25f  /* ... where the picture of all would be smaller by this factor */
-#define STATICS     4096   /* containers and fixed boxes that the fit looks at */
-#define STATIC_MOST 4.0f   /* a static thing this many times wider than the bodies is not fitted */
+#define STRAYS      0.004f /* part of the bodies that may be outside of the picture ... */
+#define STRAYS_FAR  1.25f  /* ... if the picture of all bodies would be smaller by this factor */
+#define STATICS     4096   /* most containers and fixed boxes that the fit examines */
+#define STATIC_MOST 4.0f   /* a static body wider than the others by this factor is not fitted */
 
 /* right, left, up, down of the frustum; then +x, -x, +y, -y, +z, -z of the world. */
 enum { SUPPORTS = 10 };
@@ -38,8 +38,8 @@ typedef struct view_finder {
   supports bodies;  /* without strays */
   supports statics[STATICS];
   size_t static_count;
-  float most;     /* value of all */
-  float value[2]; /* smallest and largest, strays left out */
+  float most;     /* largest value */
+  float value[2]; /* smallest and largest value without strays */
   float typical;  /* m: median radius of the last frame with bodies */
   bool has_bodies;
   float *scratch;
@@ -73,7 +73,7 @@ static vec local(const view_finder *s, const double *p) {
 
 /* ---- one frame ------------------------------------------------------------------------------- */
 
-/* Containers, revolved walls and fixed boxes: what holds the bodies, rather than the bodies. */
+/* Containers, revolved walls and fixed boxes: they hold the bodies. */
 static bool is_static(const view_finder *s, const frame *bodies, size_t i) {
   const frame_kind kind = bodies->shape_table[bodies->shape[i]].kind;
   return (kind == FRAME_CONTAINER || kind == FRAME_REVOLVED ||
@@ -86,7 +86,7 @@ static bool is_body(const view_finder *s, const frame *bodies, size_t i) {
          render_is_shown(s->options, bodies, i);
 }
 
-/* Corners of the box about a static body in its own frame, m: low, high. */
+/* Corners of the bounding box of a static body in its own frame, m: low, high. */
 static void box_of(const frame *bodies, size_t i, float box[2][3]) {
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
   const float scale = bodies->scale[i];
@@ -119,7 +119,7 @@ static void add_static(view_finder *s, const frame *bodies, size_t i) {
     s->statics[s->static_count++] = all;
 }
 
-/* The first body worth looking at is what positions are measured from: floats then suffice. */
+/* Positions are relative to the first drawable body: floats then suffice. */
 static void set_origin(view_finder *s, const frame *bodies) {
   for (int pass = 0; pass < 2 && !s->has_origin; ++pass)
     for (size_t i = 0; i < bodies->bodies && !s->has_origin; ++i)
@@ -148,7 +148,7 @@ static void add_values(view_finder *s, const float *value, size_t n) {
   s->value[0] = fminf(s->value[0], render_select(s->scratch, n, n - 1 - strays));
 }
 
-/* Adds what a frame's bodies need; rows: those that count. */
+/* Adds the extents of a frame's bodies; rows: the bodies that count. */
 static void add_bodies(view_finder *s, const render_data *data, const uint32_t *rows, size_t n) {
   const frame *bodies = &data->bodies;
   const size_t strays = (size_t)(STRAYS * (float)n);
@@ -167,7 +167,8 @@ static void add_bodies(view_finder *s, const render_data *data, const uint32_t *
     column[i] = bodies->radius[rows[i]];
   s->typical = render_select(column, n, n / 2);
   if (data->value) {
-    size_t m = 0; /* colours span what is free to move: a wide wall would leave them one colour */
+    /* colours cover the range of free bodies: a wide wall would leave them one colour */
+    size_t m = 0;
     for (size_t i = 0; i < n; ++i)
       if (!render_folder_is_fixed(s->folder, bodies->id[rows[i]]))
         rest[m++] = data->value[rows[i]];
@@ -215,24 +216,29 @@ static float width_of(const supports *s) {
   return fmaxf(s->at[4] + s->at[5], fmaxf(s->at[6] + s->at[7], s->at[8] + s->at[9]));
 }
 
-/* How far back the camera has to be. */
+/* Distance of the camera. */
 static float distance_of(const view_finder *s, const supports *all) {
   const float *t = s->tangent, *most = all->at;
   return fmaxf((most[0] + most[1]) / (t[0] + t[1]), (most[2] + most[3]) / (t[2] + t[3]));
 }
 
-/* Bodies and what holds them, unless it dwarfs them. */
-static supports all_of(const view_finder *s) {
+/* Bodies and their containers, unless these are much larger. *has_strays: some are left out. */
+static supports all_of(const view_finder *s, bool *has_strays) {
   supports all = s->has_bodies ? s->bodies : nothing;
+  *has_strays = false;
   for (size_t i = 0; i < s->static_count; ++i)
     if (!s->has_bodies || width_of(&s->statics[i]) <= STATIC_MOST * width_of(&s->bodies))
       join(&all, &s->statics[i]);
+    else
+      *has_strays = true;
   supports with_strays = all;
   join(&with_strays, &s->all);
   if (s->has_bodies && distance_of(s, &with_strays) <= STRAYS_FAR * distance_of(s, &all))
     all = with_strays;
+  else if (s->has_bodies)
+    *has_strays = true;
   const bool finite = isfinite(all.at[0]) && isfinite(width_of(&all)) && width_of(&all) > 0;
-  if (!finite) /* nothing but planes: a metre around the origin */
+  if (!finite) /* only planes: a metre around the origin */
     all = supports_of(s, (vec){0, 0, 0}, 1);
   return all;
 }
@@ -240,7 +246,7 @@ static supports all_of(const view_finder *s) {
 static vec fitted_place(const view_finder *s, const supports *all) {
   const float *t = s->tangent, *most = all->at;
   const float back = distance_of(s, all);
-  /* Where one pair of sides has room to spare, the middle of it. */
+  /* If one pair of sides leaves room, the middle of it. */
   const float a = 0.5f * (most[0] - most[1] + back * (t[1] - t[0]));
   const float b = 0.5f * (most[2] - most[3] + back * (t[3] - t[2]));
   return vec_add(vec_add(vec_scale(s->right, a), vec_scale(s->up, b)),
@@ -273,7 +279,8 @@ static int place_camera(const view_finder *s, const supports *all, render_view *
 const char *const render_views[] = {"corner", "front", "back", "left", "right", "top"};
 const size_t render_view_count = sizeof render_views / sizeof *render_views;
 
-/* Where each looks: from the right, in front and above; then along an axis, from a little above. */
+/* Directions of the views: from the right, in front and above; then along an axis, slightly from
+ * above. */
 static const vec directions[] = {{-0.50f, 0.76f, -0.42f}, {0, 1, -0.06f},  {0, -1, -0.06f},
                                  {1, 0, -0.06f},          {-1, 0, -0.06f}, {0, 0, -1}};
 
@@ -312,9 +319,9 @@ static void set_range(const view_finder *s, render_view *view) {
     low = 0, high = 1;
   if (options->with_contacts || (options->colour != BY_SIZE && options->colour != BY_TIME))
     low = 0;
-  if (options->colour == BY_TIME) /* a decade, at least */
+  if (options->colour == BY_TIME) /* at least a decade */
     low = fmin(low, high - 1);
-  if (!(high > low + 1e-6 * fabs(high))) { /* all the same: the middle of some range */
+  if (!(high > low + 1e-6 * fabs(high))) { /* all equal: the middle of an arbitrary range */
     const double value = high;
     low = value > 0 ? 0.9 * value : 0;
     high = value > 0 ? 1.1 * value : 1;
@@ -325,7 +332,7 @@ static void set_range(const view_finder *s, render_view *view) {
 }
 
 static int finish(view_finder *s, render_view *view) {
-  const supports all = all_of(s);
+  const supports all = all_of(s, &view->has_strays);
   const float *b = all.at + 4;
   memcpy(view->origin, s->origin, sizeof view->origin);
   view->middle = (vec){0.5f * (b[0] - b[1]), 0.5f * (b[2] - b[3]), 0.5f * (b[4] - b[5])};

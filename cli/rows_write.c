@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines are put together in a buffer: stdio takes a lock for every call. */
+/* Lines are collected in a buffer: stdio takes a lock for every call. */
 #define BUFFER    ((size_t)1 << 16)
 #define LINE_MOST ((size_t)512)
 
@@ -37,7 +37,7 @@ static void put_count(writer *out, uint32_t value) {
     *out->at++ = digits[--n];
 }
 
-/* Fifteen digits where they are enough (what people typed), else the seventeen that always are. */
+/* Writes fifteen digits if they read back the same (as for typed numbers), otherwise seventeen. */
 static void put_double(writer *out, double value) {
   if (value == 0) {
     *out->at++ = '0';
@@ -49,7 +49,7 @@ static void put_double(writer *out, double value) {
   out->at += length;
 }
 
-/* The same for what may be a float: six digits or nine. */
+/* The same for numbers that may be floats: six digits or nine. */
 static void put_real(writer *out, talus_real value) {
   if (sizeof value == sizeof(double)) {
     put_double(out, (double)value);
@@ -102,7 +102,7 @@ bool rows_write_pairs(const talus_pairs *pairs, FILE *to) {
   return end(out);
 }
 
-/* p -/+ n gap / 2, as both bodies share the point p midway. */
+/* Points of the surfaces, p -/+ n gap / 2; the contact point p is midway. */
 static void put_surfaces(writer *out, const talus_row_contact *contact) {
   const double point[3] = {contact->point.x, contact->point.y, contact->point.z};
   const talus_real normal[3] = {contact->normal.x, contact->normal.y, contact->normal.z};

@@ -1,4 +1,5 @@
-/* Pairs and contacts as lines of a table, numbers in as few digits as read back the same. */
+/* Pairs and contacts as lines of a table, with the fewest digits that read back the same
+ * numbers. */
 #ifndef CLI_ROWS_WRITE_H
 #define CLI_ROWS_WRITE_H
 
@@ -7,9 +8,9 @@
 
 #include <talus/detect.h>
 
-/* False where writing failed; errno says why. */
+/* False if writing failed, with errno set. */
 bool rows_write_pairs(const talus_pairs *pairs, FILE *to);
-/* With `surfaces`: also the points on the surfaces of a and b. */
+/* surfaces: also the points on the surfaces of a and b. */
 bool rows_write_contacts(const talus_contacts *contacts, bool surfaces, FILE *to);
 
 #endif

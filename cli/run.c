@@ -1,4 +1,4 @@
-/* talus run: a scene becomes a result folder. */
+/* talus run: runs a scene and writes a result folder. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,18 +18,18 @@ typedef struct run_options {
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-static volatile int interrupt;                /* the library asks after every step */
-static volatile sig_atomic_t is_starting = 1; /* the scene is read and built */
+static volatile int interrupt;                /* the library checks it after every step */
+static volatile sig_atomic_t is_starting = 1; /* the scene is being read and built */
 
-/* As long as there is nothing to save, a signal ends the process at once, even within a long fill.
- * Only functions allowed in a handler are called. */
+/* While there is nothing to save, a signal ends the process at once, even during a long fill. Only
+ * functions allowed in a handler are called. */
 static void on_signal(int signal) {
   static const char line[] = "talus: stopped before the first step; nothing was written or removed:"
                              " the same command begins again\n";
   (void)signal;
   if (is_starting) {
     const ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
-    (void)written; /* to a closed terminal: nobody is there to be told */
+    (void)written; /* a closed terminal shows nothing */
     _exit(CLI_INTERRUPTED);
   }
   interrupt = 1;
@@ -40,28 +40,29 @@ static void on_started(void *context) {
   is_starting = 0;
 }
 
-/* The first Ctrl-C saves and stops; the second finds the default handler and kills. */
+/* The first Ctrl-C saves and stops; the second meets the default handler, which kills the
+ * process. */
 static void catch_signals(void) {
   cli_catch_stops(on_signal, true);
-  /* A closed pipe or a file size limit makes a write fail; it must not kill the process. */
+  /* A closed pipe or a file size limit must make a write fail, not kill the process. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
 }
 
-/* ---- what the library tells ------------------------------------------------------------------ */
+/* ---- messages of the library ----------------------------------------------------------------- */
 
 static void on_progress(void *context, const talus_progress *now) { progress_show(context, now); }
 
 static void on_log(void *context, int level, const char *line) {
   if (level != 1)
-    return; /* errors come back as a status; the rest is for log.txt */
+    return; /* errors come back as a status; the rest goes to log.txt */
   progress_clear(context);
   cli_warning("%s", line);
 }
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-/* NAME.out in the current folder; NAME is the scene's, without its path and .yaml. */
+/* NAME.out in the current folder; NAME is that of the scene without path and .yaml. */
 static char *default_folder(const char *scene) {
   const char *slash = strrchr(scene, '/'), *name = slash ? slash + 1 : scene;
   size_t length = strlen(name);
@@ -81,7 +82,7 @@ static char *default_folder(const char *scene) {
   return folder;
 }
 
-/* ---- what is said at the end ----------------------------------------------------------------- */
+/* ---- messages at the end --------------------------------------------------------------------- */
 
 static bool is_ascii(const char *word) {
   while ((unsigned char)*word >= 0x20 && (unsigned char)*word < 0x7F)
@@ -89,8 +90,8 @@ static bool is_ascii(const char *word) {
   return *word == '\0';
 }
 
-/* A word of a shell's command line; with bytes that a terminal might obey as $'\x1b', which bash,
- * zsh and POSIX of 2024 understand. */
+/* Prints a word of a shell's command line; bytes that a terminal might interpret are written as
+ * $'\x1b', which bash, zsh and POSIX of 2024 understand. */
 static void print_quoted(const char *word) {
   static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                              "_-./=,:+@%";
@@ -113,7 +114,7 @@ static void print_quoted(const char *word) {
   fputc('\'', stderr);
 }
 
-/* The command line that goes on with this run. */
+/* Prints the command that continues this run. */
 static void print_resume(const char *what, int argc, char **argv) {
   fprintf(stderr, "talus: %s:\n  talus", what);
   bool has_resume = false;
@@ -191,7 +192,7 @@ static int run_scene(const talus_scene *scene, const run_options *options, const
   def.force = options->force;
   def.until = isnan(options->until) ? -1 : options->until;
   def.threads = options->threads;
-  (void)talus_backend_by_name(options->backend, &def.backend); /* it is one */
+  (void)talus_backend_by_name(options->backend, &def.backend); /* the name was checked before */
   def.no_fallback = options->no_fallback;
   def.checkpoint_every = options->checkpoint_every;
   def.progress = on_progress;
@@ -213,8 +214,7 @@ static int run_scene(const talus_scene *scene, const run_options *options, const
   else if (status == TALUS_ERROR_IO && result.steps > 0)
     print_resume("what was written before is intact; once the cause is removed, continue with",
                  argc, argv);
-  /* A pair of shapes that met and has no contact code is a run that failed, not a scene that is
-   * wrong. */
+  /* A pair of shapes that met without contact code is a failed run, not a wrong scene. */
   if (status == TALUS_ERROR_UNSUPPORTED && !options->no_fallback &&
       strstr(talus_features(), "hdf5"))
     return CLI_FAILED;
@@ -224,9 +224,9 @@ static int run_scene(const talus_scene *scene, const run_options *options, const
 static int run_with(run_options *options, int argc, char **argv) {
   const cli_option table[] = {
       {"output", 'o', CLI_TEXT, "DIR", "where results go (default: NAME.out)", &options->folder},
-      {"resume", 0, CLI_FLAG, NULL, "go on from DIR's checkpoint; none: begin at 0",
+      {"resume", 0, CLI_FLAG, NULL, "continue from DIR's checkpoint, if there is one",
        &options->resume},
-      {"force", 0, CLI_FLAG, NULL, "begin anew: talus's own files in DIR are removed",
+      {"force", 0, CLI_FLAG, NULL, "begin again: removes talus's own files in DIR",
        &options->force},
       {"until", 0, CLI_NUMBER, "T", "end at T seconds instead of the scene's `until`",
        &options->until},

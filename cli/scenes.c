@@ -1,4 +1,4 @@
-/* talus scenes: what is built in, and the format; and how every command reads a scene. */
+/* talus scenes: lists built-in scenes and the format; and reads scenes for every command. */
 #include "cli.h"
 
 #include "base/input.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every line of them, with names of files that may hold anything. */
+/* Prints all lines, which may contain file names with any characters. */
 static void put_problems(const char *problems) {
   const size_t room = 8 * strlen(problems) + 8;
   char *shown = malloc(room);

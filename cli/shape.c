@@ -1,4 +1,4 @@
-/* talus shape: what a shape weighs and where it ends; meshes are made and mended in mesh.c. */
+/* talus shape: mass properties and bounds of a shape; mesh.c makes and repairs meshes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ typedef struct showing {
   json out;
 } showing;
 
-/* After everything that can fail: then there is either JSON or a message. */
+/* Called after everything that can fail, so that output is either JSON or an error message. */
 static void begin(showing *s) {
   if (!s->json)
     return;
@@ -98,7 +98,7 @@ static void show(showing *s, const talus_shape_info *shape) {
     show_text(shape);
 }
 
-/* Files that are points and nothing else. */
+/* True for files that contain only points. */
 static bool is_points(const char *path) {
   const size_t length = strlen(path);
   return length > 4 &&
@@ -123,7 +123,7 @@ static int show_hull(showing *s, const char *path, double scale) {
   return CLI_DONE;
 }
 
-/* A shape as it stands in a scene, on the command line: {sphere: 0.1}. */
+/* Reads a shape in the syntax of scenes from the command line: {sphere: 0.1}. */
 static int parse_shape(const char *text, talus_scene **scene) {
   char *problems = NULL, *whole = malloc(strlen(text) + 64);
   if (!whole) {
@@ -175,7 +175,7 @@ static int show_info(const char *path, const char *as, const mesh_options *optio
     return CLI_INPUT;
   }
   if (is_mesh && !(as && strcmp(as, "hull") == 0)) {
-    if (!as && !options->json) /* to be left out after one version */
+    if (!as && !options->json) /* to be removed after one version */
       cli_note("a mesh file is shown as the mesh that it is; --as hull shows its convex hull");
     return cli_mesh_info(path, options);
   }

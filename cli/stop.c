@@ -11,7 +11,7 @@ void cli_catch_stops(void (*handler)(int), bool once) {
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < sizeof stops / sizeof *stops; ++i) {
     struct sigaction before;
-    /* What was ignored stays ignored: nohup. */
+    /* Ignored signals stay ignored (nohup). */
     if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
       sigaction(stops[i], &action, NULL);
   }

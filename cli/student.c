@@ -12,7 +12,8 @@ double student_point(size_t freedom) {
     return INFINITY;
   if (freedom <= known)
     return points[freedom - 1];
-  /* Cornish and Fisher's series about the normal point z, to 1/n^2: right to 1e-4 from here on. */
+  /* Expansion of Cornish and Fisher about the normal point z, to 1/n^2: accurate to 1e-4 from here
+   * on. */
   const double z = 1.959964, n = (double)freedom, z3 = z * z * z, z5 = z3 * z * z;
   return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
 }

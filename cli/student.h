@@ -1,4 +1,4 @@
-/* How far off a mean may be: intervals by Student's distribution. */
+/* Intervals of means by Student's distribution. */
 #ifndef CLI_STUDENT_H
 #define CLI_STUDENT_H
 
@@ -7,7 +7,8 @@
 /* The 97.5 % point for 1, 2, ... degrees of freedom; INFINITY for none. */
 double student_point(size_t freedom);
 
-/* The mean of n values and half of its 95 % interval; NAN where n has none: 0, or 0 and 1. */
+/* The mean of n values and half of its 95 % interval; the mean is NAN for n = 0, the interval for n
+ * < 2. */
 typedef struct student_mean {
   double mean, half;
   size_t n;

@@ -1,4 +1,4 @@
-/* talus sweep: many runs of one scene, and what they measured in one table. */
+/* talus sweep: runs a scene many times and writes one table of measured values. */
 #include "sweep.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 /* ---- before anything runs -------------------------------------------------------------------- */
 
-/* Checks the scene with each single value, so that a wrong key or value is reported before any run.
- */
+/* Checks the scene with each single value, so that a wrong key or value is reported before any
+ * run. */
 static int check_values(const sweep *study) {
   const size_t n = study->settings.count;
   cli_texts settings = {calloc(n + 1, sizeof *settings.data), n + 1};
@@ -56,7 +56,7 @@ static int set_jobs(sweep *study) {
   return CLI_DONE;
 }
 
-/* ---- what is said ---------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void print_plan(const sweep *study) {
   size_t finished = 0;

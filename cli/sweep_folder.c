@@ -1,7 +1,7 @@
-/* The folder of a study: its lock, whose study it is, and what earlier calls left there.
+/* The folder of a study: its lock, its identity, and results of earlier calls.
  *
- * study/scene.yaml is the scene before anything was varied; study/NAME/ the result folder of a run
- * and study/NAME.log what that run printed, whose last line tells that it came to its end. */
+ * study/scene.yaml is the scene before any variation; study/NAME/ the result folder of a run, and
+ * study/NAME.log its output, whose last line shows that it finished. */
 #include "sweep.h"
 
 #include <dirent.h>
@@ -24,15 +24,28 @@ void sweep_path(const sweep *study, const char *name, const char *suffix, char *
 
 /* ---- whose folder it is ---------------------------------------------------------------------- */
 
-static bool print_text(FILE *to, const void *text) { return fputs(text, to) >= 0; }
+static bool print_scene(FILE *to, const void *text) {
+  return fprintf(to, SWEEP_SCENE_HEAD "%s understood it, before anything was varied.\n",
+                 talus_version()) > 0 &&
+         fputs(text, to) >= 0;
+}
 
-/* Whether a file has exactly that text. */
+/* True if a file has exactly that text, after a comment line that older studies do not have. */
 static bool has_text(const char *path, const char *text) {
-  char why[256];
+  char why[4400];
   FILE *file = tl_input_file(path, why, sizeof why);
   if (!file)
     return false;
-  bool same = true;
+  int first = fgetc(file);
+  while (first == '#') {
+    int c;
+    do
+      c = fgetc(file);
+    while (c != EOF && c != '\n');
+    first = fgetc(file);
+  }
+  bool same = first == (unsigned char)*text;
+  text += same;
   for (; *text && same; ++text)
     same = fgetc(file) == (unsigned char)*text;
   same = same && fgetc(file) == EOF;
@@ -57,7 +70,7 @@ static int lock_folder(sweep *study) {
   return CLI_DONE;
 }
 
-/* A folder with results of a run is none of a study. */
+/* True for the result folder of a run, which cannot be the folder of a study. */
 static bool is_result_folder(const sweep *study) {
   char path[4096];
   struct stat there;
@@ -65,17 +78,25 @@ static bool is_result_folder(const sweep *study) {
   return stat(path, &there) == 0;
 }
 
-/* Calls for the name of every entry of the folder; false: it cannot be read. */
+/* Calls fn for the name of every entry of the folder; false, with errno set, if it cannot be read.
+ */
 static bool each_entry(const sweep *study, void (*fn)(const sweep *, const char *, void *),
                        void *context) {
   DIR *folder = opendir(study->folder);
   if (!folder)
     return false;
-  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+  for (;;) {
+    errno = 0;
+    const struct dirent *entry = readdir(folder);
+    if (!entry)
+      break;
     if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
       fn(study, entry->d_name, context);
+  }
+  const int error = errno;
   closedir(folder);
-  return true;
+  errno = error;
+  return error == 0;
 }
 
 static void count_entry(const sweep *study, const char *name, void *context) {
@@ -85,29 +106,34 @@ static void count_entry(const sweep *study, const char *name, void *context) {
 }
 
 /* Removes the log of a run whose scene has changed: its last line would say that the run is
- * finished. */
+ * finished. Runs have names like `friction=0.3,seed=2`. */
 static void forget_run(const sweep *study, const char *name, void *context) {
   char path[4096], run[256];
   struct stat there;
   const size_t length = strlen(name);
   (void)context;
-  if (length < 5 || length >= sizeof run || strcmp(name + length - 4, ".log") != 0)
+  if (length < 5 || length >= sizeof run || strcmp(name + length - 4, ".log") != 0 ||
+      !strchr(name, '='))
     return;
   snprintf(run, sizeof run, "%.*s", (int)(length - 4), name);
   sweep_path(study, run, "/history.csv", path, sizeof path);
   if (stat(path, &there) != 0)
     return;
   sweep_path(study, name, "", path, sizeof path);
-  unlink(path);
+  if (sweep_is_log(path))
+    unlink(path);
 }
 
-/* A folder that is no study's yet. */
+static int cannot_be_read(const sweep *study) {
+  cli_error("%s: could not be read: %s", study->folder, strerror(errno));
+  return CLI_FAILED;
+}
+
+/* Takes a folder that is not yet that of a study. */
 static int claim_new(const sweep *study) {
   size_t entries = 0;
-  if (!each_entry(study, count_entry, &entries)) {
-    cli_error("%s: could not be read: %s", study->folder, strerror(errno));
-    return CLI_FAILED;
-  }
+  if (!each_entry(study, count_entry, &entries))
+    return cannot_be_read(study);
   if (entries == 0 || study->force)
     return CLI_DONE;
   cli_error("%s: this folder is not empty and holds no study; choose another folder with -o, or "
@@ -136,7 +162,7 @@ static int claim(const sweep *study, const char *text) {
     return CLI_INPUT;
   }
   if (is_there && has_text(path, text))
-    return CLI_DONE;
+    return sweep_prove(study, false);
   if (is_there && !study->force) {
     cli_error("%s: this folder is of another study: its scene.yaml differs from %s; choose another "
               "folder with -o, or --force to begin anew here",
@@ -148,8 +174,12 @@ static int claim(const sweep *study, const char *text) {
     if (code != CLI_DONE)
       return code;
   }
-  each_entry(study, forget_run, NULL);
-  return cli_write_file(path, print_text, text);
+  const int code = sweep_prove(study, is_there);
+  if (code != CLI_DONE)
+    return code;
+  if (!each_entry(study, forget_run, NULL))
+    return cannot_be_read(study);
+  return cli_write_file(path, print_scene, text);
 }
 
 int sweep_open_folder(sweep *study, const talus_scene *base) {
@@ -170,7 +200,7 @@ int sweep_open_folder(sweep *study, const talus_scene *base) {
 
 typedef bool line_fn(const char *line, void *context);
 
-/* Calls for every line until one says true. */
+/* Calls fn for every line until it returns true. */
 static bool any_line(const sweep *study, const sweep_run *run, line_fn *is_it, void *context) {
   char path[4096], why[256], line[2048];
   sweep_path(study, run->name, ".log", path, sizeof path);

@@ -25,8 +25,8 @@ static void on_signal(int signal) {
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-/* In the child: a process group of its own, so that Ctrl-C reaches only the sweep, which passes it
- * on; if the sweep is killed, its runs save and end. */
+/* In the child: makes a process group of its own, so that Ctrl-C reaches only the sweep, which
+ * passes it on. If the sweep is killed, its runs save and end. */
 static void become(int log, char **argv) {
   setpgid(0, 0);
 #if defined(__linux__)
@@ -39,7 +39,7 @@ static void become(int log, char **argv) {
   _exit(CLI_FAILED);
 }
 
-/* The words of `talus run` for one run, as one allocation each; NULL: no memory. */
+/* The command line of `talus run` for one run; NULL: no memory. */
 static char **words_of(const sweep *study, size_t index, const char *folder) {
   const size_t most = 10 + 2 * (study->settings.count + study->axis_count);
   char threads[16];
@@ -53,7 +53,7 @@ static char **words_of(const sweep *study, size_t index, const char *folder) {
   for (; fits && n < fixed_count; ++n)
     fits = (words[n] = strdup(fixed[n])) != NULL;
   for (size_t i = 0; fits && i < study->settings.count + study->axis_count; ++i) {
-    const size_t k = i - study->settings.count; /* of an axis, where there are no more settings */
+    const size_t k = i - study->settings.count; /* of an axis, after the common settings */
     const bool is_axis = i >= study->settings.count;
     const char *key = is_axis ? study->axes[k].key : study->settings.data[i];
     const char *value = is_axis ? study->axes[k].values[sweep_choice(study, index, k)] : "";
@@ -71,8 +71,8 @@ static char **words_of(const sweep *study, size_t index, const char *folder) {
   return NULL;
 }
 
-/* What the last call left there is written over; a link is not followed, nor is a FIFO's reader
- * waited for. -1: errno says why. */
+/* Overwrites the log of an earlier call; does not follow links or wait for readers of a FIFO. -1:
+ * errno says why. */
 static int open_log(const char *path) {
   struct stat there;
   const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -114,7 +114,7 @@ static void begin(const sweep *study, size_t index) {
   free(words);
 }
 
-/* What waitpid said. A run that was stopped waits for the next call. */
+/* Evaluates the status of waitpid. A run that was stopped waits for the next call. */
 static void finish(const sweep *study, sweep_run *run, int status) {
   run->child = 0;
   run->state = SWEEP_FAILED;
@@ -171,7 +171,7 @@ static void stop_all(const sweep *study) {
       kill(study->runs[i].child, SIGTERM);
 }
 
-/* Those that ended meanwhile; returns how many. */
+/* Collects the runs that have ended; returns their number. */
 static size_t collect(const sweep *study, double begin, size_t ended) {
   const size_t before = ended;
   for (size_t i = 0; i < study->run_count; ++i) {
@@ -185,7 +185,7 @@ static size_t collect(const sweep *study, double begin, size_t ended) {
   return ended - before;
 }
 
-/* The files of the first runs tell early whether the columns that are measured exist. */
+/* The files of the first runs show early whether the measured columns exist. */
 static int look_early(const sweep *study) {
   int code = CLI_FAILED;
   for (size_t i = 0; i < study->run_count && code == CLI_FAILED; ++i)
@@ -199,7 +199,7 @@ int sweep_work(sweep *study) {
   size_t next = 0, working = 0, ended = 0;
   int columns = CLI_FAILED; /* not known yet */
   bool is_told = false;
-  cli_catch_stops(on_signal, true); /* the first lets every run save and end */
+  cli_catch_stops(on_signal, true); /* the first signal lets every run save and end */
   while (true) {
     for (; !is_stopped && columns != CLI_INPUT && working < (size_t)study->jobs &&
            next < study->run_count;

@@ -1,4 +1,4 @@
-/* What is taken from every run: "probe.column mean t0:t1", or a column of history.csv. */
+/* Measures of runs: "probe.column mean t0:t1", or a column of history.csv. */
 #include "sweep.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static int read_how(sweep_measure *measure, const char *word) {
   return CLI_DONE;
 }
 
-/* Names of probes may have dots: the last one cuts. */
+/* Names of probes may contain dots: the last one separates. */
 static int read_column(sweep_measure *measure, const char *word) {
   const char *dot = strrchr(word, '.');
   const size_t probe = dot ? (size_t)(dot - word) : 0;
@@ -156,14 +156,16 @@ int sweep_check_columns(const sweep *study, const sweep_run *run) {
   return CLI_DONE;
 }
 
-/* Values between two times, added up. Lines of a probe are means over from ... to: they count where
- * their middle does, by their length. Lines of history.csv count alike. */
+/* Statistics of values between two times. Lines of a probe are means over an interval: they count
+ * if its middle is between, weighted by its length. Lines of history.csv count equally. */
 typedef struct summary {
-  double weight, mean, squares, low, high, last; /* squares: of distances from the mean */
+  /* squares: sum of squared distances from the mean */
+  double weight, mean, squares, low, high, last;
 } summary;
 
 static void add_up(summary *of, double value, double weight) {
-  const double off = value - of->mean; /* Welford: a small spread about a large mean stays */
+  /* Welford's method: accurate for a small spread about a large mean */
+  const double off = value - of->mean;
   of->weight += weight;
   of->mean += off * weight / of->weight;
   of->squares += weight * off * (value - of->mean);

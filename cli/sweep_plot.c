@@ -1,5 +1,5 @@
-/* A study as pictures: each measure over the first thing that is varied, a curve for each choice of
- * the others, with the intervals over seeds as bars. */
+/* Plots of a study: each measure over the first axis, with a curve for each choice of the other
+ * values, and intervals over seeds as bars. */
 #include "sweep.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "plot.h"
 
-/* Axes that are no seeds, in their order. */
+/* Lists the axes that are not seeds, in their order. */
 static size_t list_axes(const sweep *study, size_t listed[SWEEP_AXES]) {
   size_t n = 0;
   for (size_t k = 0; k < study->axis_count; ++k)
@@ -17,7 +17,7 @@ static size_t list_axes(const sweep *study, size_t listed[SWEEP_AXES]) {
   return n;
 }
 
-/* Whether all values are numbers; they are then in x. */
+/* True if all values are numbers, which are then in x. */
 static bool read_numbers(const sweep_axis *axis, double *x) {
   for (size_t i = 0; i < axis->count; ++i) {
     char *end;
@@ -28,7 +28,7 @@ static bool read_numbers(const sweep_axis *axis, double *x) {
   return true;
 }
 
-/* order[0] is the place of the smallest. */
+/* Sorts indices; order[0] is that of the smallest. */
 static void sort(const double *x, size_t n, size_t *order) {
   for (size_t i = 0; i < n; ++i) {
     size_t at = i;
@@ -38,7 +38,7 @@ static void sort(const double *x, size_t n, size_t *order) {
   }
 }
 
-/* "friction=0.3 dt=1e-3": what the runs of a curve share. */
+/* Name of a curve: the values that its runs share, "friction=0.3 dt=1e-3". */
 static void name_curve(const sweep *study, size_t group, const size_t *axes, size_t n, char *name,
                        size_t size) {
   const size_t run = sweep_first_of(study, group);
@@ -53,7 +53,7 @@ static void name_curve(const sweep *study, size_t group, const size_t *axes, siz
   }
 }
 
-/* Everything that one picture needs beside the plot itself. */
+/* Data of one picture in addition to the plot itself. */
 typedef struct sheet {
   plot drawn;
   double *numbers;

@@ -1,5 +1,5 @@
-/* table.csv: a line for every point of a study; runs.csv: a line for every run. And both as JSON.
- */
+/* table.csv has a line for every point of a study, runs.csv a line for every run; and both as
+ * JSON. */
 #include "sweep.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static const char *state_text(const sweep_run *run) {
 
 /* ---- comma-separated ------------------------------------------------------------------------- */
 
-/* In quotes where it has a comma, a quote or a line's end (RFC 4180). */
+/* Quotes a text that has a comma, a quote or a line end (RFC 4180). */
 static void put_cell(FILE *to, const char *text) {
   if (!strpbrk(text, ",\"\r\n")) {
     fputs(text, to);

@@ -1,4 +1,4 @@
-/* What is varied: axes from the command line, and the runs that their values make. */
+/* Axes from the command line, and the runs that their values make. */
 #include "sweep.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static int add_value(sweep_axis *axis, const char *text, size_t length) {
   return CLI_DONE;
 }
 
-/* Up to the next comma that is in no bracket and no quotes. */
+/* Length up to the next comma outside of brackets and quotes. */
 static size_t value_length(const char *text) {
   int depth = 0;
   char quote = '\0';
@@ -53,7 +53,7 @@ static size_t value_length(const char *text) {
   return i;
 }
 
-/* "1:5" or "0.1:0.5:0.1"; how many numbers were read, 0: it is no range. */
+/* Reads "1:5" or "0.1:0.5:0.1"; returns the number of numbers, 0 if it is no range. */
 static int read_range(const char *text, double of[3]) {
   int n = 0;
   for (const char *at = text; n < 3; ++at) {
@@ -114,7 +114,7 @@ static int add_values(sweep_axis *axis, const char *text) {
   return code;
 }
 
-/* The same value twice would be one run that counts for two. */
+/* Refuses equal values: one run would count for two. */
 static int check_twice(const sweep_axis *axis) {
   for (size_t i = 0; i < axis->count; ++i)
     for (size_t k = 0; k < i; ++k)
@@ -165,7 +165,7 @@ size_t sweep_first_of(const sweep *study, size_t group) {
   return run;
 }
 
-/* FNV-1a, to tell names apart that were cut or mended. */
+/* FNV-1a, to distinguish names that were truncated or changed. */
 static unsigned digest(const char *text) {
   unsigned hash = 2166136261u;
   for (; *text; ++text)

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 typedef struct ticks {
-  double first, step; /* first: the smallest multiple of the step that is in the range */
+  double first, step; /* first: the smallest multiple of the step in the range */
   int count;
-  int decimals; /* after the point, enough to tell them apart; < 0: minus all digits of a %g */
+  int decimals; /* after the point, enough to distinguish them; < 0: minus the digits of %g */
 } ticks;
 
 /* Multiples of 1, 2 or 5 times a power of ten within low ... high, about `wanted` of them. */

@@ -27,6 +27,7 @@ set(TALUS_INSTALL_ZSH ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 set(TALUS_RECORDS ${PROJECT_BINARY_DIR}/installed)
 set(folders ${TALUS_INSTALL_LIB} ${TALUS_INSTALL_INCLUDE}/talus ${TALUS_INSTALL_CMAKE} ${TALUS_INSTALL_PC}
     ${CMAKE_INSTALL_BINDIR} ${TALUS_INSTALL_MAN} ${TALUS_INSTALL_DOC}/examples ${TALUS_INSTALL_DOC}/scenes
+    ${TALUS_INSTALL_DOC}/howto ${TALUS_INSTALL_DOC}/theory
     ${TALUS_INSTALL_BASH} ${TALUS_INSTALL_ZSH})
 install(CODE "set(TALUS_RECORDS \"${TALUS_RECORDS}\")
 set(TALUS_FOLDERS \"${folders}\")
@@ -140,6 +141,10 @@ if(NOT TALUS_SINGLE)
           COMPONENT development)
   file(GLOB documents CONFIGURE_DEPENDS README.md docs/*.md)
   install(FILES ${documents} LICENSE DESTINATION ${TALUS_INSTALL_DOC} COMPONENT command)
+  foreach(part IN ITEMS howto theory)
+    file(GLOB pages CONFIGURE_DEPENDS docs/${part}/*.md)
+    install(FILES ${pages} DESTINATION ${TALUS_INSTALL_DOC}/${part} COMPONENT command)
+  endforeach()
   file(GLOB scenes CONFIGURE_DEPENDS scenes/*.yaml)
   install(FILES ${scenes} DESTINATION ${TALUS_INSTALL_DOC}/scenes COMPONENT command)
 endif()

@@ -425,6 +425,21 @@ TEST(steps_end_when_emitters_motions_loads_and_probes_change) {
   talus_world_destroy(world);
 }
 
+/* What another run began (`from` of a scene) is ahead of this one's time. */
+TEST(steps_end_on_the_rows_of_a_motion_that_another_run_began) {
+  static const double at[] = {0.0101 + 0.0317, 0.0101 + 0.071};
+  static ends list;
+  talus_world *world = make_clockwork();
+  world->model.motions.data[0].clock = 0.02;
+  list.count = 0;
+  world->watch = note_end, world->watch_context = &list;
+  CHECK_OK(talus_world_step(world, 2));
+  for (size_t i = 0; i < sizeof at / sizeof *at; ++i)
+    check_end(&list, at[i] - 0.02);
+  CHECK(list.count < 200);
+  talus_world_destroy(world);
+}
+
 TEST(a_world_saved_between_such_times_goes_on_with_the_same_bits) {
   talus_world *whole = make_clockwork(), *part = make_clockwork(), *loaded;
   part->adaptive.stops = true;

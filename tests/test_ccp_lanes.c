@@ -258,7 +258,9 @@ static void compare_momentum(const tl_ccp_visits *lanes, bool in_runs) {
       make_runs(&x);
     y = z = x;
     for (int k = 0; k < PACKS; ++k)
-      last_x[k] = last_y[k] = last_z[k] = x.packs[k].impulse;
+      last_z[k] = x.packs[k].impulse;
+    memset(last_x, 0xff, sizeof last_x); /* not a number: the first sweep has none before it */
+    memset(last_y, 0xff, sizeof last_y);
     tl_ccp_rows fast = {.bodies = x.bodies, .packs = x.packs, .frictions = x.frictions},
                 slow = fast, plain = fast;
     slow.bodies = y.bodies, slow.packs = y.packs;
@@ -270,8 +272,9 @@ static void compare_momentum(const tl_ccp_visits *lanes, bool in_runs) {
     for (int sweep = 0; sweep < 4; ++sweep) {
       const talus_real beta = TL_R(0.3) * (talus_real)sweep;
       double a, b;
-      const double moved_a = lanes->sweep_on(&fast, last_x, beta, 0, PACKS, &a);
-      const double moved_b = tl_ccp_sweep_on_scalar(&slow, last_y, beta, 0, PACKS, &b);
+      const talus_real on = sweep == 0 ? -1 : beta;
+      const double moved_a = lanes->sweep_on(&fast, last_x, on, 0, PACKS, &a);
+      const double moved_b = tl_ccp_sweep_on_scalar(&slow, last_y, on, 0, PACKS, &b);
       const double c = sweep_slowly(&plain, last_z, beta);
       CHECK_NEAR(moved_a, moved_b, TALUS_FAST ? 1e-6 * (1 + fabs(moved_b)) : 0);
       CHECK_NEAR(a, b, TALUS_FAST ? 1e-6 * (1 + fabs(b)) : 0);

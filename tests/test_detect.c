@@ -414,6 +414,69 @@ TEST(detector_gives_the_same_call_after_call_without_new_memory) {
   talus_detector_destroy(NULL);
 }
 
+/* Two tetrahedra, the second above the first: the gap between them. */
+static double gap_of_two(talus_detector *detector, const talus_shape_def *shapes, size_t count) {
+  static const double position[6] = {0, 0, 0, 0.1, 0.1, 1.05};
+  static const double rotation[8] = {1, 0, 0, 0, 1, 0, 0, 0};
+  const uint32_t rows[2] = {0, (uint32_t)count - 1};
+  const talus_detect_bodies bodies = {.count = 2,
+                                      .position = position,
+                                      .rotation = rotation,
+                                      .shapes = shapes,
+                                      .shape_count = count,
+                                      .shape = rows};
+  talus_contacts contacts;
+  double least = HUGE_VAL;
+  CHECK_OK(talus_detector_find_contacts(detector, &bodies, &contacts, NULL));
+  for (size_t i = 0; i < contacts.count; ++i)
+    least = fmin(least, (double)contacts.data[i].gap);
+  return least;
+}
+
+TEST(shapes_that_change_are_made_anew_and_others_are_kept) {
+  double low[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.1, 0.1, 1}};
+  double high[4][3] = {{0, 0, 0}, {1, 0, 1}, {0, 1, 1}, {-1, -1, 1}};
+  const uint32_t faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}};
+  talus_shape_def shapes[2] = {{.kind = TALUS_MESH,
+                                .points = low[0],
+                                .point_count = 4,
+                                .triangles = faces[0],
+                                .triangle_count = 4},
+                               {.kind = TALUS_MESH,
+                                .points = high[0],
+                                .point_count = 4,
+                                .triangles = faces[0],
+                                .triangle_count = 4}};
+  talus_detector *detector;
+  talus_detect_def def = talus_detect_def_default();
+  def.margin = 0.5;
+  CHECK_OK(talus_detector_create(&def, &detector));
+  for (int round = 0; round < 3; ++round)
+    CHECK_NEAR(gap_of_two(detector, shapes, 2), 0.05, 1e-6);
+  low[3][2] = 0.9; /* in place, the same pointer */
+  CHECK_NEAR(gap_of_two(detector, shapes, 2), 0.15, 1e-6);
+  shapes[0].rounding = 0.02;
+  CHECK_NEAR(gap_of_two(detector, shapes, 2), 0.13, 1e-6);
+  high[0][2] = 0.1;
+  CHECK_NEAR(gap_of_two(detector, shapes, 2), 0.23, 1e-6);
+  const double alone = gap_of_two(detector, shapes, 1); /* the second row is gone */
+  CHECK(alone > 0.05 && alone < 0.2);
+  shapes[1].triangle_count = 0;
+  const uint32_t rows[2] = {0, 1};
+  const double places[6] = {0}, turns[8] = {1, 0, 0, 0, 1};
+  const talus_detect_bodies bad = {.count = 2,
+                                   .position = places,
+                                   .rotation = turns,
+                                   .shapes = shapes,
+                                   .shape_count = 2,
+                                   .shape = rows};
+  talus_contacts contacts;
+  CHECK(talus_detector_find_contacts(detector, &bad, &contacts, NULL) == TALUS_ERROR_INVALID);
+  shapes[1].triangle_count = 4;
+  CHECK_NEAR(gap_of_two(detector, shapes, 2), 0.23, 1e-6);
+  talus_detector_destroy(detector);
+}
+
 TEST(everything_is_freed) {
   size_t before, after;
   talus_memory(&before, NULL);

@@ -1,7 +1,11 @@
 /* Contacts found by a device are those of the CPU, byte for byte. The device is `check` (the same
  * code on the host), or what TALUS_TEST_BACKEND names: on a machine with a GPU, cuda. */
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "backend/device.h"
 #include "backend/spheres.h"
 #include "base/random.h"
 #include "check.h"
@@ -52,6 +56,57 @@ TEST(backends_have_names_that_lead_back_to_them) {
   CHECK(strncmp(talus_backends(), "cpu check", 9) == 0);
   CHECK(strstr(talus_last_error(), "'gpu' is not a backend")); /* with or without a GPU */
 }
+
+/* What copies do, tasks do too: the device looks after both. */
+TEST(what_is_written_beside_a_block_is_found) {
+  static const unsigned char row[1 << 17];
+  static const size_t sizes[] = {1, 60, 100, 4097, 100000};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
+    for (int side = 0; side < 2; ++side) {
+      tl_device *device;
+      tl_device_block blocks[3] = {{0}};
+      CHECK_OK(tl_device_open_check(&device));
+      for (int k = 0; k < 3; ++k)
+        CHECK_OK(device->calls->resize(device, &blocks[k], sizes[i]));
+      unsigned char *to = blocks[1].data;
+      CHECK_OK(device->calls->upload(device, to, row, sizes[i]));
+      CHECK(device->calls->upload(device, to - (side == 0), row, sizes[i] + (side == 1)) ==
+            TALUS_ERROR_DEVICE);
+      CHECK(strstr(talus_last_error(), "beside its block"));
+      for (int k = 0; k < 3; ++k)
+        CHECK_OK(device->calls->resize(device, &blocks[k], 0));
+      device->calls->close(device);
+    }
+}
+
+#if defined(__linux__)
+static int read_beyond(int side) {
+  static unsigned char row[16];
+  tl_device *device;
+  tl_device_block block = {0}, other = {0};
+  if (tl_device_open_check(&device) != TALUS_OK ||
+      device->calls->resize(device, &block, 4096) != TALUS_OK ||
+      device->calls->resize(device, &other, 4096) != TALUS_OK)
+    return 1;
+  const unsigned char *from = side == 0 ? other.data : block.data;
+  (void)device->calls->download(device, row, side == 0 ? from - 1 : from + 4096, 1);
+  return 0;
+}
+
+/* Also what is only read: as a task would. */
+TEST(what_is_read_beyond_a_block_ends_the_program) {
+  for (int side = 0; side < 2; ++side) {
+    const pid_t child = fork();
+    if (child == 0) {
+      signal(SIGBUS, SIG_DFL); /* sanitizers catch it */
+      _exit(read_beyond(side));
+    }
+    int status = 0;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+  }
+}
+#endif
 
 TEST(none_one_and_two_agree) {
   for (size_t n = 0; n <= 2; ++n) {

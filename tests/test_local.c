@@ -236,6 +236,60 @@ TEST(momentum_stays_over_collisions) {
   talus_world_destroy(world);
 }
 
+/* Sum of the sizes of all momenta, kg m/s. */
+static double all_momenta(talus_world *world) {
+  double sum = 0;
+  for (size_t i = 0; i < world->model.bodies; ++i) {
+    talus_body b;
+    CHECK_OK(talus_world_body_at(world, i, &b));
+    const talus_body_info now = info(world, b);
+    sum += (double)(now.mass * tl_length(now.velocity));
+  }
+  return sum;
+}
+
+/* Every third body hangs on the next: joints push all the time, so that these do not fly, while
+ * those that hit them do. */
+static void join_some(talus_world *world) {
+  for (size_t i = 0; i + 1 < world->model.bodies; i += 3) {
+    talus_joint_def joint = talus_joint_def_default();
+    joint.kind = TALUS_JOINT_SPHERICAL;
+    CHECK_OK(talus_world_body_at(world, i, &joint.a));
+    CHECK_OK(talus_world_body_at(world, i + 1, &joint.b));
+    joint.at = joint.to = info(world, joint.a).position;
+    CHECK_OK(talus_world_add_joint(world, &joint, NULL));
+  }
+}
+
+/* Whoever comes back: with an impact in the step that is cut, with a push, or with both. */
+TEST(momentum_stays_to_rounding_over_rendezvous) {
+  const uint64_t seeds = check_is_short() ? 2 : 8;
+  uint64_t met = 0;
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    const settings set = {TALUS_STEP_LOCAL, 0, 3, seed % 2 ? 0.9 : 0.4, 0.02, 2, 36, false};
+    talus_world *world = make_random(seed, &set);
+    talus_report before, after;
+    join_some(world);
+    CHECK_OK(talus_world_report(world, &before));
+    const double size = all_momenta(world);
+    audit(world);
+    CHECK_OK(talus_world_step(world, 10));
+    CHECK_OK(talus_world_report(world, &after));
+    CHECK_MSG(overlaps == 0, "seed %llu: %zu overlaps, %g m", (unsigned long long)seed, overlaps,
+              deepest);
+    for (int i = 0; i < 3; ++i)
+      CHECK_MSG(fabs(after.momentum[i] - before.momentum[i]) <=
+                    (TALUS_SINGLE ? 1e-5 : 1e-13) * size,
+                "seed %llu, axis %d: %g became %g of %g", (unsigned long long)seed, i,
+                before.momentum[i], after.momentum[i], size);
+    met += after.local.rendezvous;
+    talus_world_destroy(world);
+  }
+  CHECK(met > 0);
+}
+
+static size_t ahead; /* bodies that were saved ahead of the others */
+
 static uint64_t hash_of_run(uint64_t seed, int threads, int stop) {
   settings set = random_settings(seed);
   set.threads = threads;
@@ -244,6 +298,7 @@ static uint64_t hash_of_run(uint64_t seed, int threads, int stop) {
     CHECK_OK(talus_world_step(world, 1));
     if (i != stop)
       continue;
+    ahead += world->local.ahead.count;
 #if TALUS_HAVE_HDF5
     CHECK_OK(talus_world_save(world, "local.hdf"));
     talus_world_destroy(world);
@@ -260,7 +315,11 @@ TEST(threads_and_restarts_give_the_same_bits) {
     const uint64_t hash = hash_of_run(seed, 1, -1);
     CHECK(hash_of_run(seed, 2, 2) == hash);
     CHECK(hash_of_run(seed, 4, 5) == hash);
+    for (int stop = 0; stop < 8 && !check_is_short(); ++stop)
+      CHECK_MSG(hash_of_run(seed, 1, stop) == hash, "seed %llu, stopped after %d",
+                (unsigned long long)seed, stop);
   }
+  CHECK(ahead > 0 || check_is_short());
 }
 
 /* ---- one cluster is the adaptive step -------------------------------------------------------- */
@@ -382,6 +441,61 @@ TEST(a_turning_drum_carries_clusters_of_different_pace) {
   talus_world_destroy(world);
 }
 
+/* ---- beyond the end of an interval ----------------------------------------------------------- */
+
+/* A ball bounces at 0.05 s: its next step ends at 0.15 s, though the grid has 0.1 s. */
+static talus_world *make_ahead(talus_body *ball) {
+  talus_world *world = make(0, 0.1, -1);
+  const talus_material m = material(world, 0, 1);
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  body(world, shape(world, TALUS_PLANE, 0, 0, 1), m, (talus_dvec3){0, 0, 0}, still, still,
+       TALUS_FIXED);
+  *ball = body(world, s, m, (talus_dvec3){0, 0, 0.15}, (talus_vec3){0, 0, -1}, still, TALUS_FREE);
+  audit(world);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(world->local.ahead.count == 1 && world->local.ahead.data[0].c > 0.14);
+  CHECK_NEAR(talus_world_time(world), 0.1, 0);
+  CHECK_NEAR(info(world, *ball).position.z, 0.15, 1e-4);
+  return world;
+}
+
+TEST(the_end_of_an_interval_holds_nobody_up) {
+  talus_body ball;
+  talus_world *world = make_ahead(&ball);
+  CHECK(world->local.counts.held == 0 && world->local.counts.clusters == 2);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(world->local.counts.clusters == 3); /* from 0.15 to 0.25 s */
+  CHECK_NEAR(info(world, ball).position.z, 0.25, 1e-4);
+  CHECK(overlaps == 0);
+  talus_world_destroy(world);
+}
+
+TEST(who_is_ahead_of_a_change_comes_back_to_it) {
+  for (int what = 0; what < 4; ++what) {
+    talus_body ball;
+    talus_world *world = make_ahead(&ball);
+    if (what == 0)
+      CHECK_OK(talus_body_set_velocity(world, ball, (talus_vec3){2, 0, 0}, still));
+    if (what == 1)
+      CHECK_OK(talus_world_set_gravity(world, (talus_vec3){20, 0, -10}));
+    if (what == 2)
+      body(world, shape(world, TALUS_BOX, 1, 1, 0.1), material(world, 0, 1),
+           (talus_dvec3){0, 0, 0.35}, still, still, TALUS_FIXED);
+    if (what == 3) /* which need not bring it back, but meets it */
+      body(world, shape(world, TALUS_SPHERE, 0.1, 0, 0), material(world, 0, 1),
+           (talus_dvec3){0, 0, 0.45}, (talus_vec3){0, 0, -1}, still, TALUS_FREE);
+    CHECK(world->local.ahead.count == (what == 3));
+    CHECK_OK(talus_world_step(world, 1));
+    const talus_body_info now = info(world, ball);
+    const double x[] = {0.2, 0.1, 0, 0}, z[] = {0.15, 0.2, 0.15, 0.15};
+    CHECK_NEAR(now.position.x, x[what], 1e-4);
+    CHECK_NEAR(now.position.z, z[what], 1e-3);
+    CHECK(what < 2 || now.velocity.z < -0.99);
+    CHECK_MSG(overlaps == 0, "case %d: %zu overlaps, %g m", what, overlaps, deepest);
+    talus_world_destroy(world);
+  }
+}
+
 /* ---- joints that break, and what is told ----------------------------------------------------- */
 
 static int heard_breaks, heard_passages, heard_bound;
@@ -404,6 +518,39 @@ static void listen(talus_world *world) {
 
 static talus_body cube_at(talus_world *world, talus_shape s, talus_material m, double x, double v) {
   return body(world, s, m, (talus_dvec3){x, 0, 0}, (talus_vec3){TL_R(v), 0, 0}, still, TALUS_FREE);
+}
+
+/* A ball bounces off one of two that hang on each other at 0.1 s: that one does not fly, the ball
+ * does. In the middle of the step that follows, at 0.2 s, another ball is thrown to x, so that
+ * whoever is there comes back. */
+static void throw_after_impact(double x) {
+  talus_world *world = make(0, 0.5, -1);
+  const talus_material m = material(world, 0, 1);
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  talus_joint_def joint = talus_joint_def_default();
+  joint.kind = TALUS_JOINT_FIXED;
+  joint.a = cube_at(world, shape(world, TALUS_SPHERE, 0.2, 0, 0), m, 0, 0);
+  joint.b = cube_at(world, s, m, -0.4, 0);
+  CHECK_OK(talus_world_add_joint(world, &joint, NULL));
+  cube_at(world, s, m, 0.4, -1);
+  for (int i = 0; i < 3; ++i) /* the first hits the second at 0.11 s, that one the third at 0.2 s */
+    body(world, s, m, (talus_dvec3){x, 0.45 + 0.65 * i + 0.1 * (i == 2), 0},
+         (talus_vec3){0, TL_R(i == 2 ? -5 : 0), 0}, still, TALUS_FREE);
+  talus_report before, after;
+  CHECK_OK(talus_world_report(world, &before));
+  audit(world);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK_OK(talus_world_report(world, &after));
+  CHECK(overlaps == 0 && after.local.rendezvous > 0 && after.local.depth > 0.05);
+  for (int i = 0; i < 3; ++i)
+    CHECK_NEAR(after.momentum[i], before.momentum[i], (TALUS_SINGLE ? 1e-5 : 1e-13) * 25);
+  CHECK(after.kinetic_energy <= before.kinetic_energy * (1 + 1e-6));
+  talus_world_destroy(world);
+}
+
+TEST(an_impact_is_kept_whole_by_all_who_come_back) {
+  throw_after_impact(0.42); /* to the ball */
+  throw_after_impact(-0.4); /* to the two */
 }
 
 TEST(joints_that_hold_all_bodies_are_told_of_once) {

@@ -234,6 +234,21 @@ TEST(everything_made_is_closed_oriented_and_right_side_out) {
   CHECK(talus_mesh_recipe_name(99) == NULL);
 }
 
+/* Lengths alone must not decide how many there are: 2,000,000 were made where 80 were asked for. */
+TEST(a_narrow_strip_has_about_as_many_triangles_as_were_asked_for) {
+  static const double sizes[][2] = {{1e18, 0.3}, {1, 1e-90}, {1e-90, 0.3}, {1, 50}, {2, 1}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+    talus_mesh_recipe recipe = talus_mesh_recipe_default();
+    recipe.kind = "plate";
+    recipe.size[0] = sizes[i][0], recipe.size[1] = sizes[i][1];
+    recipe.triangles = 80;
+    talus_mesh mesh;
+    CHECK_OK(talus_mesh_make(&recipe, &mesh));
+    CHECK_MSG(mesh.triangles >= 60 && mesh.triangles <= 100, "%zu", mesh.triangles);
+    talus_mesh_free(&mesh);
+  }
+}
+
 /* By Pappus and Guldin: the profile's moment about the axis, which a polygon of 48 sides has less
  * of by the share sinc(2 pi / 48). Ends lose what NEAR_END leaves out. */
 TEST(threads_have_their_volume_and_their_helices) {

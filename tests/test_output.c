@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0xb1b885e2fe982aae)
+#define LAYOUT UINT64_C(0x9dd81a2f829829dd)
 
 /* ---- equality -------------------------------------------------------------------------------- */
 

@@ -285,6 +285,78 @@ TEST(plate_that_is_wholly_behind_a_surface_comes_out) {
   talus_mesh_free(&mesh);
 }
 
+/* Cubes on each other whose sides are parallel: where their edges cross is on sides of both, and
+ * rounding must not decide. They are so deep, over the rim of each other by so much. */
+TEST(cubes_with_parallel_sides_have_four_contacts) {
+  static const double shifts[][2] = {{0.1, 0.07}, {-0.2, 0.13}, {0.31, -0.05}, {-0.02, -0.3}};
+  static const double depths[] = {1e-9, 1e-6, 3e-4, 1e-3, 4e-3};
+  static const double turns[] = {0, 1, 2, 3};
+  clear_stage();
+  add_mesh("box", 12, 1);
+  add_mesh("box", 12, 1);
+  for (size_t i = 0; i < sizeof shifts / sizeof *shifts; ++i)
+    for (size_t k = TALUS_SINGLE ? 2 : 0; k < sizeof depths / sizeof *depths; ++k)
+      for (size_t turn = 0; turn < 4; ++turn) {
+        const double depth = depths[k];
+        const double half = 0.25 * acos(-1) * turns[turn];
+        const talus_quat about_z = {TL_R(cos(half)), 0, 0, TL_R(sin(half))};
+        double deepest = 0, least = -1;
+        pose_two(1, tl_dvec3(0.3 * shifts[i][0], 0.3 * shifts[i][1], 0.3 - depth),
+                 tl_quat_identity(), about_z, 1e-3);
+        for (size_t n = 0; n < s.contacts.count; ++n) {
+          const tl_contact *c = &s.contacts.data[n];
+          CHECK(c->normal.z > TL_R(0.999));
+          deepest = fmin(deepest, (double)c->gap), least = fmax(least, (double)c->gap);
+        }
+        CHECK_MSG(s.contacts.count == 4, "shift %zu, depth %g, turn %zu: %zu contacts", i, depth,
+                  turn, s.contacts.count);
+        CHECK_NEAR(deepest, -depth, TALUS_SINGLE ? 1e-7 : 1e-12);
+        CHECK_NEAR(least, -depth, TALUS_SINGLE ? 1e-7 : 1e-12);
+      }
+  free_stage();
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void add_thread(const char *kind, size_t triangles, const double size[5]) {
+  talus_mesh_recipe recipe = {.kind = kind, .triangles = triangles};
+  talus_mesh mesh;
+  memcpy(recipe.size, size, 5 * sizeof *size);
+  CHECK_OK(talus_mesh_make(&recipe, &mesh));
+  const talus_shape_def def = {.kind = TALUS_MESH,
+                               .points = (const double *)mesh.vertex,
+                               .point_count = mesh.vertices,
+                               .triangles = (const uint32_t *)mesh.triangle,
+                               .triangle_count = mesh.triangles};
+  add_shape(&def);
+  talus_mesh_free(&mesh);
+}
+
+/* A step of the scene `nut` in which the flanks are 4 um within each other, on many turns: the line
+ * in which they meet goes round the bolt, and its height is no depth. */
+TEST(nut_on_a_bolt_is_no_deeper_than_its_threads) {
+  const double bolt[5] = {0.01, 0.0015, 0.012}, nut[5] = {0.01, 0.0015, 0.003, 0.016, 5e-5};
+  static const double margins[] = {0, 2e-6, 3.85e-5, 4.15e-5, 5.35e-5, 5.5e-5, 1e-4};
+  const double low[3] = {-2.5271029068028963e-08, -3.4664716697825984e-10, 0.0060000084880434349};
+  const double high[3] = {6.7030371309079607e-06, 2.4653747588029014e-05, 0.0087704856027428415};
+  const talus_quat first = {TL_R(0.99996558166367699), TL_R(0.0076780047850856306),
+                            TL_R(-2.1983870677104033e-05), TL_R(0.0031437632312072638)};
+  const talus_quat second = {TL_R(0.85319933257758362), TL_R(-0.00070244012721207077),
+                             TL_R(-0.001031524783103275), TL_R(-0.52158349420170058)};
+  clear_stage();
+  add_thread("bolt", 12000, bolt);
+  add_thread("nut", 3400, nut);
+  for (size_t k = 0; k < sizeof margins / sizeof *margins; ++k) {
+    pose_two(1, tl_dvec3(high[0] - low[0], high[1] - low[1], high[2] - low[2]), first, second,
+             0.5 * margins[k]);
+    CHECK_MSG(s.contacts.count > 4, "margin %g: %zu contacts", margins[k], s.contacts.count);
+    for (size_t i = 0; i < s.contacts.count; ++i)
+      CHECK_MSG((double)s.contacts.data[i].gap > -1e-5, "margin %g: contact %zu is %g m deep",
+                margins[k], i, -(double)s.contacts.data[i].gap);
+  }
+  free_stage();
+}
+
 TEST(lists_of_spheres_give_the_contacts_of_clumps) {
   static const double spheres[] = {0, 0,   0,   0.3,  0.3, 0, 0,   0.2,
                                    0, 0.3, 0.1, 0.25, 0,   0, 0.4, 0.15};

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "convex_reference.h"
 #include "narrow/narrow.h"
+#include "narrow/parts.h"
 #include "shape/mesh.h"
 
 #define MARGIN 0.05
@@ -114,6 +115,58 @@ static void compare_all(tl_shape sheet) {
     for (size_t k = 0; k < KINDS; ++k)
       compare(&sheet, kinds[k], seed, &tally);
   tl_shape_release(&sheet);
+  CHECK(tally.apart > 0 && tally.touching > 0);
+}
+
+/* ---- periodic -------------------------------------------------------------------------------- */
+
+/* A sheet that is long beside the periods: what any of its images goes through has a way out, and
+ * what is apart from all of them has none. */
+static void compare_images(const tl_shape *sheet, talus_shape_kind kind, uint64_t seed,
+                           sums *tally) {
+  static tl_point points[4096];
+  const double period[3] = {1.3, 1.1, 0.9};
+  tl_random random = tl_random_start(seed, 8, (uint32_t)kind);
+  tl_shape shape = random_convex(&random, kind);
+  tl_model model = {.domain = {.enabled = true, .periodic = {true, true, true}}};
+  model.domain.box.hi = tl_dvec3(period[0], period[1], period[2]);
+  tl_ordered o = {.margin = TL_R(MARGIN)};
+  o.first = (tl_posed){
+      .shape = &shape, .scale = TL_R(uniform(&random, 0.1, 0.4)), .rotation = random_quat(&random)};
+  o.second = (tl_posed){.shape = sheet, .scale = 1, .rotation = tl_quat_identity()};
+  o.second.position = tl_dvec3(uniform(&random, -0.65, 0.65), uniform(&random, -0.55, 0.55),
+                               uniform(&random, -0.45, 0.45));
+  CHECK(tl_parts_has_images(&model, &o));
+  const int count = tl_parts_images(&model, &o, points);
+  double deepest = HUGE_VAL;
+  for (int i = 0; i < count; ++i)
+    deepest = fmin(deepest, (double)points[i].gap);
+  ld least = HUGE_VALL;
+  for (int i = 0; i < 125; ++i) {
+    tl_posed wall = o.second;
+    wall.position =
+        tl_dadd(wall.position, tl_dvec3((i % 5 - 2) * period[0], (i / 5 % 5 - 2) * period[1],
+                                        (i / 25 - 2) * period[2]));
+    for (uint32_t t = 0; t < sheet->face_count; ++t)
+      least = fminl(least, separation(&o.first, &wall, t, 200));
+  }
+  tl_shape_release(&shape);
+  const double noise = TALUS_SINGLE ? 1e-5 : 1e-7, apart = (double)least;
+  tally->apart += apart > 0, tally->touching += apart <= 0;
+  CHECK_MSG(apart <= 0 || deepest > apart - noise, "kind %d, seed %d: %g m apart, a gap of %g",
+            (int)kind, (int)seed, apart, deepest);
+  CHECK_MSG(apart > -noise || deepest < 0, "kind %d, seed %d: overlap of %g, %d contacts, %g",
+            (int)kind, (int)seed, -apart, count, deepest);
+}
+
+TEST(bodies_about_images_of_sheets) {
+  tl_shape sheets[] = {make_wings(), make_star(), make_bowl()};
+  sums tally = {0};
+  for (uint64_t seed = 1; seed <= check_cases(60); ++seed)
+    for (size_t k = 0; k < KINDS; ++k)
+      compare_images(&sheets[seed % 3], kinds[k], seed, &tally);
+  for (int i = 0; i < 3; ++i)
+    tl_shape_release(&sheets[i]);
   CHECK(tally.apart > 0 && tally.touching > 0);
 }
 

@@ -2,6 +2,8 @@
  * whatever the solver. */
 #include "penalty_heap.h"
 
+#include <talus/mesh.h>
+
 #define LINES 32
 
 typedef struct told {
@@ -120,6 +122,78 @@ TEST(a_ball_that_leaps_through_a_thin_wall_is_named) {
     CHECK_EQ_U64(report_of(world).sunk, 1);
     talus_world_destroy(world);
   }
+}
+
+/* The same through walls of every other kind: thin plates, a thread, a small thing, a sheet. */
+static const double plate[] = {-2, -2, -0.001, 2, -2, -0.001, 2, 2, -0.001, -2, 2, -0.001,
+                               -2, -2, 0.001,  2, -2, 0.001,  2, 2, 0.001,  -2, 2, 0.001};
+static const uint32_t skin[] = {4, 5, 6, 4, 6, 7, 0, 2, 1, 0, 3, 2, 0, 1, 5, 0, 5, 4,
+                                1, 2, 6, 1, 6, 5, 2, 3, 7, 2, 7, 6, 3, 0, 4, 3, 4, 7};
+static const double beads[] = {0, 0, 0, 0.01, 0.02, 0, 0, 0.01};
+static const double disc[] = {0, 0, 0, 2};
+
+static meeting meet_thin(talus_shape_kind kind, bool is_open) {
+  meeting m = meet(TALUS_SOLVE_PENALTY, kind, 2, 2, 0.001);
+  const bool is_round = kind == TALUS_CYLINDER || kind == TALUS_CONE;
+  if (kind == TALUS_SPHERE || kind == TALUS_CAPSULE || is_round)
+    m.wall.size[0] = is_round ? 2 : 0.01, m.wall.size[1] = 0.002;
+  if (kind == TALUS_SUPERELLIPSOID)
+    m.wall.size[3] = m.wall.size[4] = 4;
+  if (kind == TALUS_HULL || kind == TALUS_MESH)
+    m.wall.points = plate, m.wall.point_count = 8;
+  if (kind == TALUS_MESH)
+    m.wall.triangles = skin, m.wall.triangle_count = is_open ? 2 : 12;
+  if (kind == TALUS_CLUMP)
+    m.wall.points = beads, m.wall.point_count = 2;
+  if (kind == TALUS_REVOLVED)
+    m.wall.points = disc, m.wall.point_count = 2, m.wall.sides = TALUS_SIDES_BOTH;
+  m.at = (talus_dvec3){1e-3, 2e-3, 0.08};
+  m.velocity.z = -150;
+  return m;
+}
+
+TEST(a_ball_that_leaps_through_any_kind_of_wall_is_named) {
+  static told heard;
+  for (int k = 0; k <= TALUS_SHAPE_KINDS; ++k) {
+    if (k == TALUS_PLANE || k == TALUS_BOX || k == TALUS_CONTAINER)
+      continue; /* a plane has no other side; the others are above */
+    const bool is_open = k == TALUS_SHAPE_KINDS;
+    const meeting m = meet_thin(is_open ? TALUS_MESH : (talus_shape_kind)k, is_open);
+    talus_world *world = world_of(&m, &heard);
+    CHECK_OK(talus_world_step(world, 3));
+    CHECK_EQ_U64(heard.count, 1);
+    CHECK(strstr(heard.lines[0], "body 2 'thing' passed through body 1 'wall' at t = 0.001 s"));
+    CHECK_EQ_U64(report_of(world).sunk, 1);
+    talus_world_destroy(world);
+  }
+}
+
+/* A ring round a post: its centre is inside the post. */
+TEST(a_ring_that_slides_down_a_post_is_not_named) {
+  static told heard;
+  talus_mesh_recipe recipe = talus_mesh_recipe_default();
+  talus_mesh ring;
+  recipe.kind = "torus", recipe.size[0] = 0.1, recipe.size[1] = 0.03;
+  CHECK_OK(talus_mesh_make(&recipe, &ring));
+  for (int k = 0; k < 2; ++k) {
+    meeting m = meet(kinds[k], TALUS_CYLINDER, 0.06, 1, 0);
+    m.thing.kind = TALUS_MESH;
+    m.thing.points = ring.vertex[0], m.thing.point_count = ring.vertices;
+    m.thing.triangles = ring.triangle[0], m.thing.triangle_count = ring.triangles;
+    m.at = (talus_dvec3){0.009, 0, 0.3};
+    m.velocity = (talus_vec3){0.5F, 0, -3}; /* and rubs on its side */
+    talus_world *world = world_of(&m, &heard);
+    size_t contacts = 0;
+    for (int i = 0; i < 20; ++i) {
+      CHECK_OK(talus_world_step(world, 1));
+      contacts += world->contacts.count;
+    }
+    CHECK(contacts > 0);
+    CHECK_EQ_U64(heard.count, 0);
+    CHECK_EQ_U64(report_of(world).sunk, 0);
+    talus_world_destroy(world);
+  }
+  talus_mesh_free(&ring);
 }
 
 /* Past the edge of a box, and over the rim of a tank, half a radius a step. */

@@ -132,6 +132,38 @@ TEST(lanes_give_the_bits_of_one_pair_after_the_other) {
   tl_isa_use(before);
 }
 
+TEST(shadows_of_leaves_leave_no_near_pair_out) {
+  static const double reaches[] = {0, 1e-9, 0.05};
+  const tl_isa before = tl_isa_now();
+  draw_batch(3);
+  for (int isa = 0; isa < TL_ISA_COUNT; ++isa) {
+    if (!tl_isa_has((tl_isa)isa))
+      continue;
+    tl_isa_use((tl_isa)isa);
+    uint64_t left = 0, tested = 0;
+    for (uint32_t row = 0; row + TL_TREE_LEAF <= MANY; row += TL_TREE_LEAF)
+      for (int k = 0; k < 3; ++k) {
+        const uint32_t count_a = 1 + row / 4 % 4, count_b = 1 + row / 16 % 4;
+        const unsigned bits = tl_triangle_loops_now()->shadow_leaves(
+            all.a + row, count_a, all.b + row, count_b, reaches[k]);
+        for (uint32_t i = 0; i < TL_TREE_LEAF; ++i)
+          for (uint32_t j = 0; j < TL_TREE_LEAF; ++j) {
+            const bool kept = bits >> (TL_TREE_LEAF * i + j) & 1;
+            if (i >= count_a || j >= count_b) {
+              CHECK(!kept);
+              continue;
+            }
+            const double square = tl_triangle_triangle(&all.a[row + i], &all.b[row + j]).square;
+            CHECK_MSG(kept || square > reaches[k] * reaches[k], "rows %u and %u with %s", row + i,
+                      row + j, tl_isa_name((tl_isa)isa));
+            tested++, left += kept;
+          }
+      }
+    CHECK(left < tested / 2);
+  }
+  tl_isa_use(before);
+}
+
 /* A quarter of TL_TRIANGLE_LANE_ERROR: what proofs by float stand on. */
 TEST(floats_are_off_by_a_quarter_of_what_they_may) {
   double worst = 0;

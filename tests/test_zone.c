@@ -351,7 +351,6 @@ TEST(a_saved_world_goes_on_with_its_zones) {
 
 TEST(zones_that_make_no_sense_are_refused) {
   talus_world_def def = quiet_def(TALUS_SOLVE_CCP, 1e-3);
-  def.sleep = (talus_sleep_def){.speed = 0.1, .time = 1};
   talus_body_def ball;
   talus_zone_values values;
   talus_world *world = elastic_world(&def, 0.5, 1, &ball);
@@ -361,9 +360,7 @@ TEST(zones_that_make_no_sense_are_refused) {
   REFUSED("must end somewhere");
   zone.radius = 1, zone.power = -1;
   REFUSED("power");
-  zone.power = 1, zone.strength = 2;
-  REFUSED("sleep");
-  zone.strength = 0, zone.of = TALUS_ZONE_GROUP;
+  zone.power = 0, zone.of = TALUS_ZONE_GROUP;
   REFUSED("no group");
   zone.group = 7;
   REFUSED("there are 0");
@@ -424,22 +421,6 @@ TEST(an_average_by_flights_knows_what_zones_turned) {
     CHECK_NEAR(values.velocity[2], (to.z - from.z) / time, near);
     talus_world_destroy(world);
   }
-}
-
-TEST(sleep_is_refused_beside_a_zone_that_acts) {
-  talus_world_def def = quiet_def(TALUS_SOLVE_CCP, 1e-3);
-  talus_body_def ball;
-  talus_world *world = elastic_world(&def, 0.05, 1, &ball);
-  const talus_sleep_def sleep = {.speed = 0.1, .time = 1}, none = {.time = 1};
-  talus_zone_def zone = at_origin(1);
-  add_zone(world, zone); /* one that counts does no harm */
-  CHECK_OK(talus_world_set_sleep(world, sleep));
-  CHECK_OK(talus_world_set_sleep(world, none));
-  zone.strength = 1;
-  add_zone(world, zone);
-  CHECK_REFUSED(talus_world_set_sleep(world, sleep), TALUS_ERROR_INVALID, "sleep");
-  CHECK_OK(talus_world_set_sleep(world, none));
-  talus_world_destroy(world);
 }
 
 TEST_MAIN()

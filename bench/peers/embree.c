@@ -10,7 +10,7 @@ typedef struct pair {
 
 typedef struct job {
   const peer_scene *scene;
-  float *bounds; /* 6: the low corner, the high one; rounded outwards */
+  float *bounds; /* 6: low and high corner, rounded outwards */
   pair *out;
   size_t room;
   atomic_size_t count;
@@ -61,7 +61,7 @@ static void measure(RTCDevice device, job *work, enum RTCBuildQuality quality, c
   double *times = malloc((size_t)work->scene->repeat * sizeof *times);
   for (int i = 0; times && i < work->scene->repeat; ++i) {
     times[i] = run(device, work, quality);
-    if (atomic_load(&work->count) > work->room) { /* more than there was room for: once more */
+    if (atomic_load(&work->count) > work->room) { /* more than the capacity: repeat */
       work->room = atomic_load(&work->count) + 1024;
       free(work->out);
       work->out = malloc(work->room * sizeof *work->out);

@@ -1,5 +1,5 @@
-/* What the peers of `talus bench triangles` share: a mesh and poses of two bodies of it in, one
- * line per method out:
+/* Shared by the peers of `talus bench triangles`, which read a mesh and the poses of two bodies and
+ * print one line per method:
  *
  *   METHOD triangles N found K us T gap G
  *

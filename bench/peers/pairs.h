@@ -1,9 +1,10 @@
-/* What the peers of `talus bench ellipsoids` share: a file of pairs in, one line per method out:
+/* Shared by the peers of `talus bench ellipsoids`, which read a file of pairs and print one line
+ * per method:
  *
  *   METHOD pairs N touching K ns T gap G angle A
  *
  * FILE: little-endian uint64 N, then N records of 21 doubles: half axes (3) and quaternion (w
- * first) of each body, the way between the centres (3), the reference's gap and normal. T is per
+ * first) of each body, the vector between the centres (3), the reference's gap and normal. T is per
  * pair; G and A are medians of the error of the gap, over the shortest half axis, and of the normal
  * in rad. */
 #ifndef BENCH_PAIRS_H
@@ -48,7 +49,7 @@ static inline int peer_ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Error of one answer; the normal's sign does not matter. */
+/* Adds the error of one result; the normal's sign does not matter. */
 static inline void peer_judge(const peer_pair *p, double depth, const double normal[3], double *gap,
                               double *angle) {
   double least = HUGE_VAL, along = 0, length = 0;

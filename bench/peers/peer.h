@@ -1,4 +1,4 @@
-/* What the peers share. Each is a program of its own, so that nothing of theirs is linked into
+/* Shared by the peers. Each is a separate program, so that none of their code is linked into
  * talus:
  *
  *   talus-peer-NAME FILE [repeat [threads]]
@@ -60,7 +60,7 @@ static inline double peer_high(const peer_scene *scene, size_t i, int k) {
   return scene->record[4 * i + (size_t)k] + scene->record[4 * i + 3];
 }
 
-/* Peers that work in float get boxes rounded outwards, and this decides in the end. */
+/* Peers that use floats get boxes rounded outwards; this test decides finally. */
 static inline int peer_overlap(const peer_scene *scene, size_t a, size_t b) {
   for (int k = 0; k < 3; ++k)
     if (peer_low(scene, a, k) > peer_high(scene, b, k) ||
@@ -83,7 +83,7 @@ static inline int peer_compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* getrusage would count what the parent had resident when it forked. */
+/* getrusage would include the resident memory of the parent at the fork. */
 static inline double peer_peak_mb(void) {
   char line[256];
   double kib = 0;

@@ -39,7 +39,8 @@ TALUS_API talus_audit_def talus_audit_def_default(void);
 /* Two bodies at a moment. */
 typedef struct talus_audit_pair {
   double time;                                   /* s */
-  double depth;                                  /* m of overlap; negative: a gap */
+  double depth;                                  /* m of overlap; negative: a gap; 0: they share a
+                                                    place, and how deep is not known */
   uint64_t uid_a, uid_b;                         /* 0: no such pair */
   char a[TALUS_AUDIT_NAME], b[TALUS_AUDIT_NAME]; /* "body 17 'ball'" */
 } talus_audit_pair;
@@ -53,6 +54,8 @@ typedef struct talus_audit_result {
   uint64_t looks;           /* how often one of them was looked at */
   uint64_t overlaps;        /* pairs and steps that overlap by more than the tolerance */
   uint64_t unproven;        /* of them: neither proven apart nor seen to overlap */
+  uint64_t decided;         /* pairs of flat bodies (boxes, hulls, meshes, walls) at output times of
+                               which exact signs tell whether they share a place */
   talus_audit_pair first;   /* of them in time, at that time */
   talus_audit_pair deepest; /* of all that was seen, within the tolerance too */
   uint64_t moved;           /* bodies that a frame has elsewhere than the run had them */

@@ -23,7 +23,7 @@ extern "C" {
 /* ---- meshes -------------------------------------------------------------------------------- */
 
 /* Vertices, and triangles as three rows of them, counter-clockwise seen from outside. Free what the
- * calls below made; arrays of your own may be passed to calls that only read. */
+ * calls below made; calls that only read take your own arrays, too. */
 typedef struct talus_mesh {
   size_t vertices, triangles;
   double (*vertex)[3]; /* m */
@@ -41,7 +41,7 @@ TALUS_API talus_status talus_mesh_read(const char *path, double scale, talus_mes
  * (binary, double precision). Whole or not at all. */
 TALUS_API talus_status talus_mesh_write(const talus_mesh *mesh, const char *path);
 
-/* ---- made ---------------------------------------------------------------------------------- */
+/* ---- generated ------------------------------------------------------------------------------- */
 
 /* A mesh that needs no file. Lengths that are 0 take their defaults.
  *
@@ -71,7 +71,7 @@ typedef struct talus_mesh_recipe {
 TALUS_API talus_mesh_recipe talus_mesh_recipe_default(void); /* an icosphere */
 TALUS_API talus_status talus_mesh_make(const talus_mesh_recipe *recipe, talus_mesh *mesh);
 
-/* Names of kinds, in the order above; NULL for what is none. */
+/* Names of kinds, in the order above; NULL beyond the last one. */
 TALUS_API const char *talus_mesh_recipe_name(size_t i);
 
 /* ---- measured ------------------------------------------------------------------------------ */
@@ -101,7 +101,7 @@ typedef struct talus_mesh_info {
 TALUS_API talus_status talus_mesh_measure(const talus_mesh *mesh, talus_mesh_info *info);
 
 /* How many pairs of triangles go through each other, and the first of them (2^32 - 1: there is
- * none). Touching is none of it, nor lying in one plane. */
+ * none). Triangles that only touch, or lie in one plane, do not count. */
 TALUS_API talus_status talus_mesh_find_crossings(const talus_mesh *mesh, size_t *count,
                                                  uint32_t first[2]);
 

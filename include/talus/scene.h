@@ -170,11 +170,13 @@ typedef struct talus_take_def {
 } talus_take_def;
 
 /* Adds bodies of another world as they are: shape, material, name, group, pose, velocity, loads,
- * motion, and the joints and contacts among them. Where the new world has a material of the same
- * name, that one counts. Contacts keep their impulses and springs if both worlds have the same
- * contact model: with equal settings and no changes both continue with the same bits. Bodies keep
- * their uids if the new world has none as high. A name, group or material that no body has is
- * TALUS_ERROR_INVALID. On failure no body has been added; shapes and materials may have been. */
+ * motion, the joints and contacts among them, and which groups ignore each other. If the new world
+ * has a material of the same name, that one counts. A joint of which no body can move any more
+ * after a change is left out (and logged). Contacts keep their impulses and springs if both worlds
+ * have the same contact model: with equal settings and no changes both continue with the same bits.
+ * Bodies keep their uids if the new world has none as high. A name, group or material that no body
+ * has is TALUS_ERROR_INVALID. On failure no body has been added; shapes and materials may have
+ * been. */
 TALUS_API talus_status talus_world_take(talus_world *world, const talus_world *from,
                                         const talus_take_def *def);
 

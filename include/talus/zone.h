@@ -74,8 +74,7 @@ typedef struct talus_zone_event {
 
 /* *zone (may be NULL) is its number, from 0 in the order they are added. TALUS_ERROR_INVALID where
  * it has no radius or one of more than half a period, a force of a power below 0, a boundary about
- * a group, or sleep beside a zone that pushes or reflects; TALUS_ERROR_STALE where the body is not
- * there. */
+ * a group; TALUS_ERROR_STALE where the body is not there. */
 TALUS_API talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def,
                                             uint32_t *zone);
 

@@ -1,6 +1,7 @@
 #include "audit/audit.h"
 
 #include "base/clock.h"
+#include "base/input.h"
 #include "scene/scene.h"
 
 #include <stdio.h>
@@ -32,7 +33,7 @@ static void tell_progress(tl_audit *audit, bool is_last) {
   def->progress(def->context, &progress);
 }
 
-/* Why a step or a state differs is not known; what it can be is. */
+/* The message if a step or a state differs: the reason is unknown, possible ones are named. */
 static talus_status tell_other(const tl_audit *audit, const tl_audit_line *line) {
   return tl_fail(TALUS_ERROR_INVALID,
                  "%s: after %llu steps history.csv has the state %016llx, and the repetition "
@@ -44,7 +45,7 @@ static talus_status tell_other(const tl_audit *audit, const tl_audit_line *line)
                  (unsigned long long)talus_world_hash(audit->world));
 }
 
-/* To a line of history.csv, whose number is that of the frame. */
+/* Continues to a line of history.csv, whose number is that of the frame. */
 static talus_status go_to(tl_audit *audit, size_t number, char *path, size_t room) {
   const tl_audit_line *line = &audit->lines.data[number];
   talus_world *world = audit->world;
@@ -68,8 +69,8 @@ static talus_status repeat(tl_audit *audit) {
   for (size_t i = 0; i < audit->lines.count && status == TALUS_OK; ++i) {
     status = go_to(audit, i, path, room);
     /* Paths begin at every state but the last. */
-    if (status == TALUS_OK && (audit->def->frames || i + 1 == audit->lines.count))
-      status = tl_audit_judge_moment(audit);
+    if (status == TALUS_OK)
+      status = tl_audit_judge_moment(audit, !audit->def->frames && i + 1 < audit->lines.count);
   }
   (void)tl_resize(&path, room, 0); /* freeing cannot fail */
   if (status == TALUS_OK)
@@ -89,6 +90,16 @@ static talus_status refuse_solver(const talus_world *world) {
   return TALUS_OK;
 }
 
+/* A scene may come through a pipe, but not that of a result folder: nobody would write to it. */
+static talus_status expect_plain_file(const char *path) {
+  char why[4400];
+  FILE *file = tl_input_file(path, why, sizeof why);
+  if (!file)
+    return tl_fail(TALUS_ERROR_IO, "%s", why);
+  fclose(file);
+  return TALUS_OK;
+}
+
 static talus_status load(tl_audit *audit, talus_scene **scene) {
   const size_t room = strlen(audit->def->folder) + 64;
   void *block = NULL;
@@ -97,6 +108,8 @@ static talus_status load(tl_audit *audit, talus_scene **scene) {
   snprintf(path, room, "%s/history.csv", audit->def->folder);
   talus_status status = tl_audit_read_history(path, &audit->lines);
   snprintf(path, room, "%s/scene.yaml", audit->def->folder);
+  if (status == TALUS_OK)
+    status = expect_plain_file(path);
   if (status == TALUS_OK)
     status = talus_scene_load(path, NULL, 0, scene, NULL);
   (void)tl_resize(&block, room, 0);
@@ -107,7 +120,7 @@ static talus_status audit_scene(tl_audit *audit, const talus_scene *scene) {
   const talus_audit_def *def = audit->def;
   TL_TRY(talus_scene_build(scene, def->threads, def->log, def->context, &audit->world));
   TL_TRY(refuse_solver(audit->world));
-  audit->world->strict = 0; /* it went on as far as it went */
+  audit->world->strict = 0; /* the run continued beyond unconverged or sinking steps */
   audit->world->interrupt = def->interrupt;
   audit->world->watch = tl_audit_judge_step;
   audit->world->watch_context = audit;
@@ -123,7 +136,7 @@ talus_status talus_audit(const talus_audit_def *def, talus_audit_result *result)
   if (def->threads < 0 || def->threads > TL_PAR_MOST)
     return tl_fail(TALUS_ERROR_INVALID, "threads is %d; expected 0 (all cores) to %d", def->threads,
                    TL_PAR_MOST);
-  if (!(def->tolerance < 1e30)) /* not a number, too */
+  if (!(def->tolerance < 1e30)) /* catches NaN, too */
     return tl_fail(TALUS_ERROR_INVALID, "the tolerance is %g m; expected a length", def->tolerance);
   tl_audit audit = {.def = def, .result = result, .began = tl_clock()};
   talus_scene *scene = NULL;

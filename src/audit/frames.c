@@ -1,4 +1,4 @@
-/* Whether a frame shows the state that the run had. */
+/* Compares a frame with the state of the run. */
 #include "audit/audit.h"
 
 #include "output/h5.h"
@@ -13,7 +13,7 @@ typedef struct frame {
   size_t count;
   uint64_t *uids;
   talus_dvec3 *places;
-  talus_quat *turns; /* NULL: it has none */
+  talus_quat *turns; /* NULL: the frame has none */
 } frame;
 
 static talus_status read_frame(tl_h5_in *in, tl_arena *arena, frame *f) {

@@ -1,4 +1,4 @@
-/* Steps and hashes of history.csv. */
+/* Reads steps and hashes from history.csv. */
 #include "audit/audit.h"
 
 #include "base/input.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which column of the header it is, or -1. */
+/* Index of the column with that name, or -1. */
 static int column_of(const char *header, const char *end, const char *name) {
   const size_t length = strlen(name);
   int column = 0;
@@ -20,7 +20,7 @@ static int column_of(const char *header, const char *end, const char *name) {
   return -1;
 }
 
-/* The number in a column of a line, base 10 or 16; the line ends with a newline. */
+/* The number in a column of a line, base 10 or 16; the line must end with a newline. */
 static bool read_cell(const char *line, const char *end, int column, int base, uint64_t *value) {
   const char *at = line;
   for (int i = 0; i < column; ++i) {
@@ -29,14 +29,14 @@ static bool read_cell(const char *line, const char *end, int column, int base, u
       return false;
     at++;
   }
-  if (!isxdigit((unsigned char)*at)) /* strtoull would look for a number in the next line */
+  if (!isxdigit((unsigned char)*at)) /* strtoull would continue into the next line */
     return false;
   char *stop;
   *value = strtoull(at, &stop, base);
   return (*stop == ',' || *stop == '\n' || *stop == '\r');
 }
 
-/* Whole lines alone: a run that is being written may have begun another. */
+/* Reads whole lines only: a run in progress may have begun another. */
 static talus_status read_lines(const char *path, const tl_bytes *bytes, tl_audit_lines *lines) {
   const char *at = bytes->data, *end = at + bytes->count;
   const char *head = bytes->count > 0 ? memchr(at, '\n', bytes->count) : NULL;

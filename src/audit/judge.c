@@ -1,16 +1,18 @@
-/* One step of the repetition: what overlaps, and what is counted. */
+/* Checks one step of the repetition: finds overlaps and counts them. */
 #include "audit/audit.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 
-/* In single precision rounding counts: its rotations and gaps have seven digits. */
-#define ALLOWED_SIZES (TALUS_SINGLE ? 1e-5 : 1e-6) /* of the smaller radius, beside the slop */
+/* In single precision, rotations and gaps have about seven digits. */
+/* part of the smaller radius, in addition to the slop */
+#define ALLOWED_SIZES (TALUS_SINGLE ? 1e-5 : 1e-6)
 #define FINE_SIZES    (TALUS_SINGLE ? 1e-5 : 1e-6) /* motion that is not resolved */
-#define FINE_HALOS    (TALUS_SINGLE ? 0.1 : 0.01)  /* the same with adaptive steps, of the halo */
+/* the same with adaptive steps, as a part of the halo */
+#define FINE_HALOS (TALUS_SINGLE ? 0.1 : 0.01)
 
-/* The smallest bounding radius of a body that moves; 0: there is none. */
+/* The smallest bounding radius of a moving body; 0: there is none. */
 static double least_radius(const tl_model *model) {
   double least = DBL_MAX;
   for (size_t i = 0; i < model->bodies; ++i)
@@ -20,7 +22,7 @@ static double least_radius(const tl_model *model) {
   return least < DBL_MAX ? least : 0;
 }
 
-/* By how much the solver lets bodies at rest sink (solve/system/summary.c). */
+/* Overlap that the solver allows for bodies at rest (solve/system/summary.c). */
 static double slop_of(const tl_model *model) {
   if (model->solve.slop >= 0)
     return model->solve.slop;
@@ -28,8 +30,7 @@ static double slop_of(const tl_model *model) {
   return fmin(fall, 0.01 * least_radius(model));
 }
 
-/* Adaptive steps keep gaps: nothing overlaps, but for the rounding of bodies that begin to touch.
- */
+/* Adaptive steps keep gaps: overlaps can only be rounding errors of bodies that begin to touch. */
 static tl_paths_rule adaptive_rule(void) {
   return (tl_paths_rule){.floor = {.halos = -FINE_HALOS},
                          .fine = {.halos = FINE_HALOS},
@@ -49,7 +50,7 @@ static tl_paths_rule rule_of(const tl_audit *audit) {
   return rule;
 }
 
-/* Which bodies fly, and the halos of all, in the crowd's arena. */
+/* Finds which bodies fly, and the halos of all, in the crowd's arena. */
 static talus_status complete(const tl_crowd *crowd, tl_paths_rule *rule) {
   const tl_model *model = crowd->model;
   uint8_t *flies;
@@ -61,7 +62,7 @@ static talus_status complete(const tl_crowd *crowd, tl_paths_rule *rule) {
   for (size_t i = 0; i < model->bodies; ++i)
     halos[i] = tl_halo_of(model, i);
   rule->halos = halos;
-  if (!crowd->contacts_after) /* a moment */
+  if (!crowd->contacts_after) /* a state, not a step */
     return TALUS_OK;
   tl_step_find_flying(crowd, flies);
   rule->flies = flies;
@@ -76,6 +77,12 @@ static void note_pair(const tl_audit *audit, const tl_model *model, tl_pair pair
                            .uid_b = model->property.uid[pair.b]};
   snprintf(to->a, sizeof to->a, "%s", tl_world_describe(audit->world, pair.a));
   snprintf(to->b, sizeof to->b, "%s", tl_world_describe(audit->world, pair.b));
+}
+
+void tl_audit_note_overlap(tl_audit *audit, const tl_model *model, tl_pair pair, double time,
+                           double depth) {
+  if (audit->result->overlaps++ == 0)
+    note_pair(audit, model, pair, time, depth, &audit->result->first);
 }
 
 static void add_up(tl_audit *audit, const tl_crowd *crowd, const tl_paths_report *found) {
@@ -111,7 +118,7 @@ talus_status tl_audit_judge_step(void *context, const tl_crowd *crowd) {
   return TALUS_OK;
 }
 
-talus_status tl_audit_judge_moment(tl_audit *audit) {
+talus_status tl_audit_judge_moment(tl_audit *audit, bool is_path) {
   talus_world *world = audit->world;
   TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(joints), TL_READ));
   TL_TRY(tl_arena_reset(&world->arena));
@@ -125,6 +132,9 @@ talus_status tl_audit_judge_moment(tl_audit *audit) {
                   .out = &world->state,
                   .arena = &world->arena,
                   .joints = world->joints.all.count > 0 ? &world->joints : NULL};
+  TL_TRY(tl_audit_decide(audit, &now));
+  if (is_path)
+    return TALUS_OK;
   tl_paths_rule rule = rule_of(audit);
   tl_paths_report found;
   rule.is_instant = true;

@@ -1,8 +1,8 @@
-/* Backends: the table of stage entries a device may provide.
+/* Backends: the table of stage entries that a device may provide.
  *
- * The stepper calls stages through this table. A device fills in the entries it has; a missing one
- * (NULL) means the CPU stage, with the data moved to where it is needed. The CPU's own table is
- * complete. */
+ * The stepper calls stages through this table. A device fills in the entries that it has; for a
+ * missing one (NULL) the CPU's stage is used, with the data moved to where it is needed. The CPU's
+ * own table is complete. */
 #ifndef TL_BACKEND_BACKEND_H
 #define TL_BACKEND_BACKEND_H
 
@@ -16,7 +16,7 @@ typedef struct tl_backend {
   talus_status (*find_bounds)(const tl_crowd *, talus_box *boxes, talus_real *margins);
   talus_status (*find_pairs)(talus_broad_kind, const tl_crowd *, const talus_box *boxes,
                              tl_pairs *);
-  /* Behind the contacts that the set holds already: those of sleeping bodies. */
+  /* Appends to the contacts that the set holds already (those of sleeping bodies). */
   talus_status (*find_contacts)(const tl_crowd *, const tl_pairs *, const talus_real *margins,
                                 tl_contacts *);
   talus_status (*solve)(const tl_crowd *, tl_contacts *, tl_twists *, tl_solve_report *);

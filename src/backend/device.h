@@ -1,10 +1,10 @@
-/* A device: memory apart from the host's, and threads that work there.
+/* A device: memory separate from the host's, and threads that run there.
  *
- * Host code asks for blocks, copies into and out of them, sorts, sums and launches tasks. What one
- * thread does is written once (backend/thread), in the common subset of C and CUDA: `check` runs it
- * on the host with blocks that host code cannot read, `cuda` on a GPU. Both give the same bytes.
+ * Host code takes blocks, copies into and out of them, sorts, sums and launches tasks. The work of
+ * one thread is written once (backend/thread), in the common subset of C and CUDA: `check` runs it
+ * on the host with blocks that host code cannot access, `cuda` on a GPU. Both give the same bytes.
  *
- * A launch may still be under way when the call returns; copies to the host wait for it. */
+ * A launch may still be running when the call returns; copies to the host wait for it. */
 #ifndef TL_BACKEND_DEVICE_H
 #define TL_BACKEND_DEVICE_H
 
@@ -19,13 +19,13 @@ extern "C" {
 
 typedef struct tl_device tl_device;
 
-/* A block of the device that grows and is kept: warm calls allocate nothing. */
+/* A block of device memory that grows and is kept: later calls allocate nothing. */
 typedef struct tl_device_block {
   void *data; /* an address of the device */
   size_t bytes;
 } tl_device_block;
 
-/* What was moved and held; totals since the device was opened. */
+/* Bytes moved and held; totals since the device was opened. */
 typedef struct tl_device_counters {
   uint64_t uploaded, downloaded; /* bytes */
   uint64_t allocations;
@@ -35,15 +35,15 @@ typedef struct tl_device_counters {
 
 #define TL_DEVICE_MARKS 8
 
-/* A stable sort, ascending by the lowest `bits` bits of the keys. [1] is room; *in_room says that
- * the result is there. */
+/* A stable sort, ascending by the lowest `bits` bits of the keys. keys[1] and values[1] are
+ * scratch; *in_room says that the result is there. */
 typedef struct tl_device_sort {
   void *keys[2];
   uint32_t *values[2];
-  bool wide; /* keys have 64 bits, else 32 */
+  bool wide; /* keys have 64 bits, otherwise 32 */
 } tl_device_sort;
 
-/* A launch of a task, to be made with others. */
+/* A launch of a task, for `repeat`. */
 typedef struct tl_device_launch {
   int kind;
   const void *task; /* the struct of its arguments */
@@ -53,24 +53,24 @@ typedef struct tl_device_launch {
 typedef struct tl_device_calls {
   const char *name; /* "check", "cuda" */
   void (*close)(tl_device *);
-  /* *block becomes `bytes` long, with anything in it; 0 frees it. */
+  /* Makes *block `bytes` long, with undefined content; 0 frees it. */
   talus_status (*resize)(tl_device *, tl_device_block *block, size_t bytes);
   talus_status (*upload)(tl_device *, void *to, const void *from, size_t bytes);
   talus_status (*download)(tl_device *, void *to, const void *from, size_t bytes);
   talus_status (*clear)(tl_device *, void *block, size_t bytes); /* to zeros */
   talus_status (*copy)(tl_device *, void *to, const void *from, size_t bytes);
   talus_status (*sort)(tl_device *, size_t n, int bits, const tl_device_sort *, bool *in_room);
-  /* starts[i]: the sum of counts[0] ... counts[i - 1], for i = 0 ... n. */
+  /* Prefix sums: starts[i] = counts[0] + ... + counts[i - 1] for i = 0 ... n. */
   talus_status (*sum)(tl_device *, size_t n, const uint32_t *counts, uint64_t *starts);
-  /* values[i] becomes the greatest of values[0] ... values[i]. */
+  /* Running maximum: values[i] becomes the greatest of values[0] ... values[i]. */
   talus_status (*climb)(tl_device *, size_t n, uint32_t *values);
   /* Runs thread i of the task for i = 0 ... n - 1; `task` is the struct of its arguments. */
   talus_status (*launch)(tl_device *, int kind, const void *task, size_t n);
-  /* All these launches in turn, and that so many times. */
+  /* Runs all these launches in turn, and repeats that. */
   talus_status (*repeat)(tl_device *, const tl_device_launch *launches, size_t count, int times);
-  talus_status (*finish)(tl_device *); /* waits; reports what went wrong meanwhile */
-  /* Notes the time at which the device gets here, and ms from one such mark to another, once it
-   * has finished. Marks are 0 ... TL_DEVICE_MARKS - 1. */
+  talus_status (*finish)(tl_device *); /* waits; returns errors of launches */
+  /* First: records the time when the device reaches this point. Second: ms between two such marks,
+   * when the device has finished. Marks are 0 ... TL_DEVICE_MARKS - 1. */
   talus_status (*mark)(tl_device *, int mark);
   double (*elapsed)(tl_device *, int from, int to);
 } tl_device_calls;
@@ -81,13 +81,13 @@ struct tl_device {
   char title[128]; /* of the machine: "NVIDIA H200, 139 GiB, sm_90" */
 };
 
-/* TALUS_ERROR_UNSUPPORTED where this build has no such device, TALUS_ERROR_DEVICE where the machine
- * has none that works: found, needed, remedy. */
+/* TALUS_ERROR_UNSUPPORTED if this build has no such device, TALUS_ERROR_DEVICE if the machine has
+ * none that works; the message says what was found, what is needed, and the remedy. */
 talus_status tl_device_open_check(tl_device **device);
 talus_status tl_device_open_cuda(tl_device **device);
 
-/* Whether this build has it, and what the machine has: "NVIDIA H200 ..."; "" where there is none.
- */
+/* True if this build has CUDA; and the description of the machine's GPU, "NVIDIA H200 ...", or ""
+ * if there is none. */
 bool tl_device_has_cuda(void);
 void tl_device_describe_cuda(char *text, size_t size);
 

@@ -1,10 +1,10 @@
-/* Contacts of bodies of any shape on a device: the host's side, one launch after the other. */
+/* Contacts of bodies of any shape on a device: the host's part, one launch after the other. */
 #include "backend/shapes.h"
 
 #include "backend/thread/tasks.h"
 #include "shape/shape.h"
 
-#define ALIGNED   ((size_t)16) /* lists start at such places */
+#define ALIGNED   ((size_t)16) /* bytes: alignment of lists */
 #define MOST_POOL ((size_t)UINT32_MAX)
 
 void tl_device_shapes_free(tl_device *device, tl_device_shapes *blocks) {
@@ -34,7 +34,7 @@ static size_t bytes_of_lists(const tl_shapes_asked *asked) {
   return bytes;
 }
 
-/* Rows of shapes whose lists are in one block of the device. */
+/* Sends rows of shapes; their lists are in one block of the device. */
 static talus_status send_shapes(tl_device *device, tl_device_shapes *blocks,
                                 const tl_shapes_asked *asked) {
   const size_t bytes = bytes_of_lists(asked);
@@ -75,7 +75,7 @@ static talus_status send_bodies(tl_device *device, tl_device_shapes *blocks,
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
-/* Pairs sorted by class; ends[c]: where class c ends. */
+/* Sorts pairs by class; ends[c]: end of class c. */
 static talus_status sort_pairs(tl_device *device, tl_device_shapes *blocks,
                                const tl_pair_task *task, size_t pairs,
                                uint32_t ends[TL_PAIR_CLASSES], const uint32_t **sorted) {
@@ -107,7 +107,7 @@ static talus_status sort_pairs(tl_device *device, tl_device_shapes *blocks,
 }
 _Static_assert(TL_PAIR_CLASSES <= 4, "they are sorted by two bits");
 
-/* One launch for each class. */
+/* Makes one launch for each class. */
 static talus_status meet(tl_device *device, tl_pair_task task, const uint32_t *sorted,
                          const uint32_t ends[TL_PAIR_CLASSES]) {
   static const int kinds[TL_PAIR_CLASSES] = {[TL_PAIRS_ROUND] = TL_TASK_round,
@@ -125,7 +125,7 @@ static talus_status meet(tl_device *device, tl_pair_task task, const uint32_t *s
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
-/* Points of all pairs; again with more room where the pool was too small. */
+/* Finds the points of all pairs; repeats with a larger pool if it was too small. */
 static talus_status find_points(tl_device *device, tl_device_shapes *blocks, tl_pair_task *task,
                                 size_t pairs) {
   const uint32_t *sorted;

@@ -12,7 +12,7 @@ typedef struct tl_device_shapes {
       pool, used, starts, targets;
 } tl_device_shapes;
 
-/* What is asked, beside the spheres around the bodies. Arrays of the host. */
+/* Arguments besides the bounding spheres. Arrays of the host. */
 typedef struct tl_shapes_asked {
   const tl_shape *shapes;
   size_t shape_count;
@@ -20,21 +20,21 @@ typedef struct tl_shapes_asked {
   const talus_real *scale;
   const talus_quat *rotation;
   talus_ellipsoid_method method;
-  tl_arena *arena; /* for copies that go to the device */
+  tl_arena *arena; /* for copies that are sent */
 } tl_shapes_asked;
 
 void tl_device_shapes_free(tl_device *device, tl_device_shapes *blocks);
 
-/* Whether a device knows the kind. */
+/* True if a device supports the kind. */
 bool tl_device_knows(talus_shape_kind kind);
 
-/* Finds them; they stay on the device (near->contacts). *pairs: how many were looked at. */
+/* Finds the contacts; they stay on the device (near->contacts). *pairs: number of pairs tested. */
 talus_status tl_device_find_shapes(tl_device *device, tl_device_spheres *near,
                                    tl_device_shapes *blocks, const tl_spheres_asked *spheres,
                                    const tl_shapes_asked *asked, size_t *pairs, size_t *count,
                                    tl_spheres_times *times);
 
-/* The same in two: shapes and bodies go to the device; contacts of bodies that are there, of which
+/* The same in two calls: sends shapes and bodies; finds contacts of bodies on the device, whose
  * rows and space are filled in. */
 talus_status tl_device_send_shapes(tl_device *device, tl_device_shapes *blocks,
                                    const tl_shapes_asked *asked, size_t bodies);

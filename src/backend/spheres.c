@@ -1,4 +1,4 @@
-/* Contacts of spheres on a device: the host's side, one launch after the other. */
+/* Contacts of spheres on a device: the host's part, one launch after the other. */
 #include "backend/spheres.h"
 
 #include <math.h>
@@ -7,14 +7,15 @@
 
 #define MEASURERS  ((size_t)65536)
 #define JOINERS    ((size_t)2)
-#define ROOMY      1e-6 /* of an edge: cells are wider by that, for what rounding moves bodies */
-#define ALIKE      3.0  /* times as wide: still on one level */
-#define FEW_CELLS  ((double)((uint64_t)1 << 18)) /* not worth joining; */
-#define CELLS_EACH 3.0                           /* nor are so many a body */
-#define TABLE_LESS ((uint64_t)1 << 20)           /* cells for which there is always a table; */
-#define TABLE_MORE 8                             /* and for each body */
+#define ROOMY      1e-6 /* part of an edge by which cells are wider, for rounding of positions */
+#define ALIKE      3.0  /* ratio of widths up to which bodies share a level */
+#define FEW_CELLS  ((double)((uint64_t)1 << 18)) /* number of cells that is not worth reducing, */
+#define CELLS_EACH 3.0                           /* also if there are at most so many per body */
+#define TABLE_LESS ((uint64_t)1 << 20)           /* cells for which there is always a table, */
+#define TABLE_MORE 8                             /* or so many per body */
 #define LONG_RUNS  ((size_t)4096)
-#define BLUR       1e-6 /* of the space: more than 6 * sqrt(3) * 2^-24, what a look is wrong by */
+/* part of the space: above 6 * sqrt(3) * 2^-24, the error of a test in single precision */
+#define BLUR 1e-6
 
 void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks) {
   tl_device_block *all = (tl_device_block *)(void *)blocks;
@@ -52,7 +53,7 @@ static talus_status measure(tl_device *device, tl_device_spheres *blocks, size_t
   return TALUS_OK;
 }
 
-/* Widths of the levels: each twice the one before it, the last as wide as the widest body. */
+/* Widths of the levels: each twice the one before; the last is that of the widest body. */
 static void choose_levels(const tl_thread_extent *extent, double margin, tl_grid_levels *grid) {
   const double least = 2 * extent->smallest + margin, most = 2 * extent->largest + margin;
   grid->count = 1;
@@ -62,7 +63,7 @@ static void choose_levels(const tl_thread_extent *extent, double margin, tl_grid
     grid->widest[i] = ldexp(most, (int)(i + 1) - (int)grid->count);
 }
 
-/* How long the space is along an axis. */
+/* Length of the space along an axis. */
 static double span_of(const tl_grid_space *space, const tl_thread_extent *extent, int axis) {
   return space->period[axis] > 0 ? space->period[axis] : extent->high[axis] - extent->low[axis];
 }
@@ -88,7 +89,8 @@ static void choose_cells(const tl_thread_extent *extent, uint32_t level, tl_grid
   }
 }
 
-/* Joins cells along x, on the level that has most, until there are few enough for a table. */
+/* Makes cells longer along x, on the level that has most, until there are few enough for a
+ * table. */
 static void join_cells(const tl_thread_extent *extent, size_t bodies, tl_grid_levels *grid) {
   const double enough = fmax(FEW_CELLS, CELLS_EACH * (double)bodies);
   const double span = span_of(&grid->space, extent, 0);
@@ -120,7 +122,7 @@ static bool has_table(uint64_t cells, size_t bodies) {
   return cells <= TABLE_LESS + TABLE_MORE * (uint64_t)bodies;
 }
 
-/* Returns how many cells there are. */
+/* Returns the number of cells. */
 static uint64_t make_grid(const tl_spheres_asked *asked, const tl_thread_extent *extent,
                           tl_grid_levels *grid) {
   *grid = (tl_grid_levels){0};
@@ -157,8 +159,8 @@ static int bits_of(uint64_t n) {
 
 /* ---- into cells ------------------------------------------------------------------------------ */
 
-/* Rows sorted by cell. The table of cells is left out where cells are many more than bodies: a
- * search in the keys then takes its place. */
+/* Sorts rows by cell. There is no table of cells if cells are many more than bodies: the keys are
+ * then searched. */
 static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size_t count,
                               uint64_t cells, tl_thread_search *search) {
   const bool wide = cells >= UINT32_MAX;
@@ -187,7 +189,7 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
                              &sort, &in_room));
   uint32_t *ends = NULL;
   if (has_table(cells, count)) {
-    RESERVE(blocks->ends, cells + 1, uint32_t); /* planes end behind the last cell */
+    RESERVE(blocks->ends, cells + 1, uint32_t); /* planes end after the last cell */
     ends = blocks->ends.data;
     TL_TRY(device->calls->clear(device, ends, (size_t)cells * sizeof *ends));
   }
@@ -214,10 +216,10 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Sorts one long run by all threads; the keys of cells are not needed any more. */
+/* Sorts one long run with all threads; the keys of cells are no longer needed. */
 static talus_status sort_long_run(tl_device *device, tl_device_spheres *blocks, uint32_t slot,
                                   size_t bodies) {
-  const uint64_t *starts = blocks->starts.data; /* moved: where runs end */
+  const uint64_t *starts = blocks->starts.data; /* moved: ends of runs */
   uint64_t ends[2] = {0};
   TL_TRY(slot > 0 ? device->calls->download(device, ends, starts + slot - 1, sizeof ends)
                   : device->calls->download(device, ends + 1, starts, sizeof *ends));
@@ -251,9 +253,9 @@ static talus_status sort_runs(tl_device *device, tl_device_spheres *blocks, size
   return TALUS_OK;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole search ------------------------------------------------------------------------ */
 
-/* Counts, makes room, writes. */
+/* Counts, takes memory, writes. */
 static talus_status find_runs(tl_device *device, tl_device_spheres *blocks,
                               const tl_thread_search *search, tl_thread_heads *heads) {
   const size_t count = search->count;

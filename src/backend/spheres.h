@@ -14,22 +14,23 @@ typedef struct tl_device_spheres {
       counts, kept, starts, heads, owners, others, runs, contacts;
 } tl_device_spheres;
 
-/* What is asked. Arrays of the host. */
+/* Arguments. Arrays of the host. */
 typedef struct tl_spheres_asked {
   const tl_thread_ball *rows;
-  const uint8_t *fixed; /* NULL: none is */
+  const uint8_t *fixed; /* NULL: no body is fixed */
   size_t count;
   double period[3], low[3]; /* m; 0: not periodic */
   double margin;            /* m: of a pair */
-  /* Rows with a radius below 0 are these, in the same order. */
+  /* Rows with a negative radius are these planes, in the same order. */
   const tl_thread_plane *planes;
   size_t plane_count;
-  bool is_there;  /* rows, fixed and planes are in the blocks of the device already; */
-  bool has_fixed; /* then: some are */
+  bool is_there;  /* rows, fixed and planes are already in the blocks of the device; */
+  bool has_fixed; /* then: some bodies are fixed */
 } tl_spheres_asked;
 
 typedef struct tl_spheres_times {
-  double sort_ms, search_ms, write_ms; /* by cell; who touches whom; contacts in order */
+  /* sorting by cell; searching pairs; writing contacts in order */
+  double sort_ms, search_ms, write_ms;
   uint32_t levels;
   uint64_t cells;
 } tl_spheres_times;
@@ -39,16 +40,16 @@ void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks);
 /* Marks of time. */
 enum { TL_MARK_BEGUN, TL_MARK_SORTED, TL_MARK_FOUND, TL_MARK_WRITTEN };
 
-/* Pairs that touch, in canonical order: blocks->owners and others; planes with those that may reach
- * them. What was marked is told by tl_device_tell. */
+/* Finds pairs that touch, in canonical order: blocks->owners and others; planes with the bodies
+ * that may reach them. Times are read with tl_device_tell. */
 talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
                                  const tl_spheres_asked *asked, tl_thread_search *search,
                                  size_t *pairs, tl_spheres_times *times);
 
-/* Waits until all is done. */
+/* Waits for the device; returns times. */
 talus_status tl_device_tell(tl_device *device, tl_spheres_times *times);
 
-/* Room for n elements; what is there is forgotten. */
+/* Makes room for n elements; the old content is lost. */
 talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t n, size_t size);
 
 #define TL_DEVICE_RESERVE(block, n, type)                                                          \
@@ -56,7 +57,7 @@ talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t
 #define TL_DEVICE_LAUNCH(name, task, n)                                                            \
   TL_TRY(device->calls->launch(device, TL_TASK_##name, &(task), (n)))
 
-/* Finds them; they stay on the device (blocks->contacts). No planes. */
+/* Finds the contacts; they stay on the device (blocks->contacts). No planes. */
 talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *blocks,
                                      const tl_spheres_asked *asked, size_t *count,
                                      tl_spheres_times *times);

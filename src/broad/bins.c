@@ -1,4 +1,4 @@
-/* From boxes to sorted bins: sizes, grids, cells, sort. See bins.h for the idea. */
+/* From boxes to sorted bins: sizes, grids, cells, sort. bins.h explains the method. */
 #include "base/power.h"
 #include "base/clock.h"
 #include "broad/bins.h"
@@ -7,12 +7,13 @@
 #include "base/sort.h"
 #include "broad/packed.h"
 
-#define CHUNK        ((size_t)4096) /* boxes whose statistics are taken together */
-#define GRAIN        ((size_t)2048) /* boxes per parallel range elsewhere */
-#define MOST_CELLS   0x1p28         /* of a level, so that all cells of all levels fit 32 bits */
-#define MOST_ACROSS  0x1p24         /* cells along an axis: rounding stays far below SLACK */
-#define SLACK        0x1p-16        /* cells are this much wider than boxes, against rounding */
-#define MOST_STRETCH 1.6 /* cells are widened by no more than this to get a smaller table */
+#define CHUNK      ((size_t)4096) /* boxes whose statistics one task finds */
+#define GRAIN      ((size_t)2048) /* boxes per parallel range elsewhere */
+#define MOST_CELLS 0x1p28         /* in a level, so that all cells of all levels fit 32 bits */
+/* cells along an axis, so that rounding stays far below SLACK */
+#define MOST_ACROSS  0x1p24
+#define SLACK        0x1p-16 /* part by which cells are wider than boxes, against rounding */
+#define MOST_STRETCH 1.6     /* most by which cells are widened to get a smaller table */
 
 tl_bins_stages *tl_bins_stages_of_bench;
 
@@ -22,7 +23,7 @@ static size_t count_pieces(size_t n, size_t size) { return (n + size - 1) / size
 
 /* ---- sizes and extents ---------------------------------------------------------------------- */
 
-/* Of the boxes of one level. */
+/* Extents of the boxes of one level. */
 typedef struct extent {
   uint32_t count;
   double lo[3], hi[3]; /* range of the low corners */
@@ -72,7 +73,7 @@ static void count_classes(void *context, size_t begin, size_t end) {
   for (size_t c = begin; c < end; ++c) {
     uint32_t *count = work->chunks[c].of_class;
     const size_t last = c * CHUNK + CHUNK;
-    extent all = no_extent(); /* a local one stays in registers */
+    extent all = no_extent(); /* a local variable stays in registers */
     memset(count, 0, sizeof work->chunks[c].of_class);
     for (size_t i = c * CHUNK; i < bins->crowd->count && i < last; ++i) {
       count[tl_bins_class_of(&bins->boxes[i])]++;
@@ -87,7 +88,8 @@ static void measure_levels(void *context, size_t begin, size_t end) {
   const tl_bins *bins = work->bins;
   for (size_t c = begin; c < end; ++c) {
     extent *of_level = work->chunks[c].of_level;
-    extent finest = no_extent(); /* where most boxes are: a local one stays in registers */
+    /* for the level of most boxes; a local variable stays in registers */
+    extent finest = no_extent();
     const size_t last = c * CHUNK + CHUNK;
     for (int l = 0; l <= bins->levels; ++l)
       of_level[l] = no_extent();
@@ -102,7 +104,7 @@ static void measure_levels(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Whether all boxes are in one level. */
+/* True if all boxes are in one level. */
 static bool is_even(const tl_bins *bins, const uint32_t count[TL_BINS_CLASSES + 1]) {
   for (int k = 0; k <= TL_BINS_CLASSES; ++k)
     if (count[k] > 0 && bins->level_of[k] != 0)
@@ -123,7 +125,7 @@ static talus_status measure_boxes(tl_bins *bins, extent *extents) {
     for (int k = 0; k <= TL_BINS_CLASSES; ++k)
       count[k] += work.chunks[c].of_class[k];
   tl_bins_choose_levels(count, bins);
-  const bool even = is_even(bins, count); /* one look is enough */
+  const bool even = is_even(bins, count); /* then one pass is enough */
   if (!even)
     tl_for(par, chunks, 1, measure_levels, &work);
   for (int l = 0; l <= bins->levels; ++l) {
@@ -137,16 +139,16 @@ static talus_status measure_boxes(tl_bins *bins, extent *extents) {
 
 /* ---- the grid of a level -------------------------------------------------------------------- */
 
-/* The region that cells cover and how wide they are. */
+/* The region that cells cover, and the width of cells. */
 typedef struct layout {
   bool periodic[3];
   double lo[3], length[3];
   double width[3];
-  bool coarse; /* cells are wider than boxes need, because the region is so long */
+  bool coarse; /* cells are wider than boxes need, because the region is very long */
 } layout;
 
-/* Cells along an axis when every cell is stretched. A periodic axis has a whole number of cells,
- * and fewer than three are none at all: left and right neighbour would be the same. */
+/* Number of cells along an axis if every cell is stretched. A periodic axis has a whole number of
+ * cells, and at least three or one: with two, left and right neighbour would be the same. */
 static double cells_along(const layout *grid, int k, double stretch) {
   const double across = floor(grid->length[k] / (grid->width[k] * stretch));
   if (grid->periodic[k])
@@ -154,7 +156,7 @@ static double cells_along(const layout *grid, int k, double stretch) {
   return across + 1;
 }
 
-/* With the border. */
+/* Number of cells, including the border. */
 static double cells_in(const layout *grid, double stretch) {
   return (cells_along(grid, 0, stretch) + 1) * (cells_along(grid, 1, stretch) + 1) *
          (cells_along(grid, 2, stretch) + 1);
@@ -171,8 +173,8 @@ static layout lay_out(const tl_images *images, const extent *e, const double rea
     grid.length[k] = grid.periodic[k] ? images->length[k] : hi > lo ? hi - lo : 0;
     if (grid.length[k] > DBL_MAX)
       grid.length[k] = DBL_MAX;
-    /* Moving a box by a period rounds at the scale of the domain's coordinates; that must be as
-     * little beside a cell as SLACK. */
+    /* Moving a box by a period rounds at the scale of the domain's coordinates; relative to a cell,
+     * that must be as small as SLACK. */
     const double far = fabs(grid.lo[k]) + grid.length[k];
     const double rounding = grid.periodic[k] ? far * 0x1p-28 : 0;
     const double least = grid.length[k] / MOST_ACROSS;
@@ -187,7 +189,7 @@ static layout lay_out(const tl_images *images, const extent *e, const double rea
   return grid;
 }
 
-/* Stretches cells until there are no more than `most` of them. */
+/* Stretches cells until there are at most `most` of them. */
 static double stretch_to(const layout *grid, double most) {
   double stretch = 1, cells;
   while ((cells = cells_in(grid, stretch)) > most) {
@@ -197,13 +199,13 @@ static double stretch_to(const layout *grid, double most) {
   return stretch;
 }
 
-/* With the border. */
+/* Number of cells, including the border. */
 static uint32_t cell_count(const tl_bins_level *level) {
   return level->plane * (level->cells[2] + 1);
 }
 
-/* The region that the grid of a level covers: all of its boxes; or, if that takes too many cells or
- * too wide ones, where most boxes are. */
+/* Chooses the region that the grid of a level covers: all of its boxes or, if that needs too many
+ * or too wide cells, the region of most boxes. */
 static layout choose_region(const tl_bins *bins, const extent *e, const tl_bins_level *level,
                             double most) {
   static const double nowhere[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
@@ -231,10 +233,10 @@ static void set_grid(const layout *grid, double stretch, tl_bins_level *level) {
   level->plane = level->row * (level->cells[1] + 1);
 }
 
-/* Makes the grid of a level. Its table of starts has at most 4 entries per box: cells are widened a
- * little for that; if it is not enough, the region is cut down to where most boxes are; and if they
- * are spread too thin for that, too, an entry stands for 2^shift cells in a row. Packed bins have
- * wide cells, see packed.h. */
+/* Makes the grid of a level. Its table of starts has at most 4 entries per box: to achieve that,
+ * cells are widened a little; if that is not enough, the region is reduced to that of most boxes;
+ * and if these are too sparse as well, an entry stands for 2^shift consecutive cells. Packed bins
+ * have wide cells (packed.h). */
 static void make_grid(const tl_bins *bins, const extent *e, bool packed, uint32_t base,
                       tl_bins_level *level) {
   const double wanted = (packed ? 1 / TL_PACKED_CROWD : 4.0) * e->count + 64;
@@ -260,7 +262,7 @@ static size_t table_size(const tl_bins_level *level) {
 
 /* ---- cells, sorted -------------------------------------------------------------------------- */
 
-/* Never decreases with x, whatever x is. */
+/* A monotone function of x, for all x. */
 static inline uint32_t cell_along(const tl_bins_level *level, int k, double x) {
   const double t = (x - level->origin[k]) * level->inverse[k];
   const uint32_t last = level->cells[k] - 1;
@@ -288,7 +290,7 @@ static void find_cells(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Boxes come from anywhere in memory, so they are asked for well ahead. */
+/* Boxes are spread over memory, so they are prefetched this far ahead. */
 #define AHEAD ((size_t)16)
 #if defined(__GNUC__)
 #define PREFETCH(pointer) __builtin_prefetch(pointer)
@@ -312,7 +314,7 @@ typedef struct table_work {
   const tl_bins_level *level;
 } table_work;
 
-/* Entry of the table that box i of the level belongs to; the last one for the end of the level. */
+/* Entry of the table for box i of the level; one more for the end of the level. */
 static inline uint32_t entry_of(const table_work *work, size_t i) {
   const tl_bins_level *level = work->level;
   if (i == level->count)
@@ -320,7 +322,7 @@ static inline uint32_t entry_of(const table_work *work, size_t i) {
   return (work->bins->key[level->first + i] - level->base) >> level->shift;
 }
 
-/* Each box writes the entries between the one before it and its own. */
+/* Each box writes the entries between the entry of the box before it and its own. */
 static void fill_table(void *context, size_t begin, size_t end) {
   const table_work *work = context;
   const tl_bins_level *level = work->level;
@@ -352,7 +354,8 @@ static talus_status sort_into_cells(tl_bins *bins) {
   return TALUS_OK;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole search
+ * ------------------------------------------------------------------------------ */
 
 typedef struct search_work {
   const tl_bins *bins;
@@ -383,7 +386,7 @@ static talus_status find_pairs(tl_bins *bins, tl_pairs *pairs) {
   TL_TAKE(arena, bins->crowd->count, &bins->hits);
   TL_TAKE(arena, blocks, &bins->block);
   search_levels(bins, NULL);
-  TL_GO_ON(bins->crowd->cancel); /* else blocks are not counted */
+  TL_GO_ON(bins->crowd->cancel); /* otherwise blocks are not counted */
   TL_TRY(tl_scan_u64(&bins->model->par, arena, bins->block, blocks, &total));
   TL_TAKE(arena, (size_t)total, &pairs->data);
   search_levels(bins, pairs->data);

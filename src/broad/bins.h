@@ -43,7 +43,7 @@ static inline int tl_bins_class_of_edge(double edge) {
   return (int)((top < lo ? lo : top > hi ? hi : top) - lo);
 }
 
-/* The least edge beyond a class. */
+/* Smallest edge above a class. */
 static inline double tl_bins_class_end(int size_class) {
   const uint64_t bits = (uint64_t)(TL_BINS_CLASS_0 + (unsigned)size_class + 1) << 51;
   double edge;
@@ -62,17 +62,20 @@ static inline int tl_bins_class_of(const talus_box *box) {
 /* ---- levels --------------------------------------------------------------------------------- */
 
 typedef struct tl_bins_level {
-  uint32_t first, count; /* its run of the sorted boxes */
+  uint32_t first, count; /* its range of the sorted boxes */
   double lo[3], hi[3];   /* range of the low corners */
-  double reach[3];       /* longest edges, and a little */
+  double reach[3];       /* longest edges, slightly enlarged */
   double origin[3], inverse[3];
   uint32_t cells[3];
-  uint32_t row, plane; /* from a cell to the next one in y and z: a row and a plane end with an
-                          empty border, which is a neighbour on both sides and spares tests */
-  bool wraps[3];       /* periodic with three cells or more: the last is a neighbour of the first */
-  bool images;     /* some periodic axis has one cell: a cell does not tell which image overlaps */
+  /* distance in cells to the next one in y and z: rows and planes end with an empty border, which
+   * is a neighbour on both sides and saves tests */
+  uint32_t row, plane;
+  /* periodic with three cells or more: the last cell is a neighbour of the first */
+  bool wraps[3];
+  /* some periodic axis has one cell: the cell does not determine which image overlaps */
+  bool images;
   uint32_t base;   /* key of its first cell */
-  uint32_t *start; /* of each run of 2^shift cells, where it starts in the sorted boxes */
+  uint32_t *start; /* by run of 2^shift cells: its begin in the sorted boxes */
   int shift;
 } tl_bins_level;
 
@@ -81,35 +84,36 @@ typedef struct tl_bins {
   const tl_crowd *crowd;
   const talus_box *boxes;
   tl_images images;
-  uint8_t level_of[TL_BINS_CLASSES + 1];   /* by class; `levels` for the wide */
+  uint8_t level_of[TL_BINS_CLASSES + 1];   /* by class; `levels` for wide boxes */
   int levels;                              /* from small to large */
-  tl_bins_level level[TL_BINS_LEVELS + 1]; /* the last is the wide list: a run and nothing else */
+  tl_bins_level level[TL_BINS_LEVELS + 1]; /* the last is the wide list, which has no grid */
 
-  /* Sorted by key; within a key by member. */
-  uint32_t *key;  /* cell, counted through all levels; the wide ones come last */
-  uint32_t *who;  /* first the member, then its slot with TL_BINS_STATIC */
-  tl_span3 *box;  /* at home */
-  uint64_t *hits; /* what counting found among the first 64 candidates of the own level */
+  /* Sorted by key; boxes with one key by member. */
+  uint32_t *key;  /* cell, numbered through all levels; wide boxes come last */
+  uint32_t *who;  /* first the member, later its slot with TL_BINS_STATIC */
+  tl_span3 *box;  /* moved into the domain */
+  uint64_t *hits; /* results of counting for the first 64 candidates of the own level */
 
-  uint64_t *block;                        /* pairs of each block of boxes, then their start */
+  /* number of pairs of each block of boxes, later their begin */
+  uint64_t *block;
   size_t first_block[TL_BINS_LEVELS + 2]; /* of each level, and the end */
 } tl_bins;
 
-/* In `who`: not moved by contacts, so that two of them make no pair. Slots are below it. */
+/* In `who`: contacts do not move the body, so two of them make no pair. Slots are smaller. */
 #define TL_BINS_STATIC 0x80000000u
 
-/* Chooses the levels from how many boxes (in all) are of each class: fills level_of and levels. */
+/* Chooses the levels from the number of boxes (of all) in each class: fills level_of and levels. */
 void tl_bins_choose_levels(const uint32_t count[TL_BINS_CLASSES + 1], tl_bins *bins);
 
-/* Where most boxes have their low corner: an eighth more than the range of a sample without its
- * outermost 1/32 on either side, so that a box that flew away has no influence. */
+/* The region of the low corners of most boxes: the range of a sample without its outermost 1/32 on
+ * either side, plus an eighth, so that a single box far away has no influence. */
 void tl_bins_find_bulk(const tl_bins *bins, double lo[3], double hi[3]);
 
-/* Boxes of a block: one unit of parallel work, and of the order in which pairs come out. */
+/* Number of boxes in a block, the unit of parallel work and of the order of pairs. */
 static inline size_t tl_bins_block_size(int level) { return level == 0 ? 512 : 32; }
 
-/* Pairs of blocks [begin, end) of a level: into bins->block[] when out is NULL, else written to
- * out + bins->block[]. */
+/* Finds the pairs of blocks [begin, end) of a level. If out is NULL it writes their numbers into
+ * bins->block[], otherwise the pairs to out + bins->block[]. */
 void tl_bins_search(const tl_bins *bins, int level, size_t begin, size_t end, tl_pair *out);
 
 #endif

@@ -1,27 +1,26 @@
-/* Which sizes share a grid.
+/* Chooses which sizes share a grid.
  *
- * One grid for all sizes makes the small ones suffer: their cells are crowded. A grid for every
- * size makes the large ones suffer: each looks through all finer grids. The levels chosen are those
- * of least estimated cost, found exactly: a level costs what its own boxes spend in it and what all
- * larger ones spend on it, whatever levels those are in, so the best split of the classes below a
- * level does not depend on what comes above it (dynamic programming over the ordered classes;
- * Krijgsman, Ogarko and Luding 2014 treat the same question for given size distributions).
+ * With one grid for all sizes the cells of small boxes are crowded. With one grid for every size
+ * each large box searches all finer grids. The levels chosen are those of least estimated cost,
+ * found exactly: a level costs the searches of its own boxes in it and of all larger ones through
+ * it, whatever levels those are in, so the best split of the classes below a level does not depend
+ * on those above (dynamic programming over the ordered classes; Krijgsman, Ogarko and Luding 2014
+ * treat the same question for given size distributions).
  *
- * The estimate takes boxes as crowded as they are on average in the region where most are, or
- * somewhat more, but not more than fill the space. It only steers speed: every choice finds the
- * same pairs. */
+ * The estimate assumes boxes as crowded as on average in the region of most, or somewhat more, but
+ * at most as many as fill the space. It only affects speed: every choice finds the same pairs. */
 #include "broad/bins.h"
 
 #define SAMPLES   128
-#define GROUPS    24     /* at most; neighbouring classes are put together if there are more */
-#define ROW       16.0   /* finding the run of a row of cells, in tests of two boxes */
-#define LEVEL     5000.0 /* having one more level, in tests */
-#define UNEVEN    4.0    /* times the mean density is what most boxes see around them */
-#define MOST_WIDE 32     /* more large boxes than this are never put into the wide list */
+#define GROUPS    24     /* at most; if there are more, neighbouring classes are merged */
+#define ROW       16.0   /* cost of finding a row of cells, in tests of two boxes */
+#define LEVEL     5000.0 /* cost of one more level, in tests */
+#define UNEVEN    4.0    /* density around most boxes, relative to the mean */
+#define MOST_WIDE 32     /* if more boxes are large, none goes into the wide list */
 
 /* ---- where most boxes are ------------------------------------------------------------------- */
 
-/* By insertion: the library's qsort may allocate. */
+/* Insertion sort: the library's qsort may allocate. */
 static void sort_sample(double *x, size_t n) {
   for (size_t i = 1; i < n; ++i) {
     const double value = x[i];
@@ -57,23 +56,23 @@ void tl_bins_find_bulk(const tl_bins *bins, double lo[3], double hi[3]) {
   }
 }
 
-/* ---- what levels cost ----------------------------------------------------------------------- */
+/* ---- cost of levels -------------------------------------------------------------------------- */
 
 typedef struct group {
   double count;
-  double size; /* no box is larger */
-  int last;    /* class */
+  double size; /* upper bound of its boxes' sizes */
+  int last;    /* its last class */
 } group;
 
-/* Tests it takes to look through a level of n boxes with cells of size c, `crowd` to a cell, for
- * those that touch one of size s; no more than looking at all of them. */
+/* Number of tests to search a level of n boxes with cells of size c, `crowd` per cell, for boxes
+ * that touch one of size s; at most n. */
 static double cost_of_query(double s, double n, double c, double crowd) {
   const double across = s / c + 2;
   const double cost = across * across * ROW + across * across * across * crowd;
   return cost < n ? cost : n;
 }
 
-/* Cost of having groups i ... j as one level; boxes are in a region of these lengths. */
+/* Cost of making groups i ... j one level; boxes are in a region of these lengths. */
 static double cost_of_level(const group *groups, int n, int i, int j, const double length[3]) {
   const double cell = groups[j].size;
   double count = 0, volume = 0;
@@ -94,10 +93,13 @@ static double cost_of_level(const group *groups, int n, int i, int j, const doub
   return cost;
 }
 
-/* end[l]: one past the last group of level l. Returns the number of levels. */
+/* Finds the best split; end[l]: one past the last group of level l. Returns the number of
+ * levels. */
 static int split(const group *groups, int n, const double length[3], int end[TL_BINS_LEVELS]) {
-  double best[TL_BINS_LEVELS + 1][GROUPS + 1]; /* of groups 0 ... j-1 in l levels */
-  int from[TL_BINS_LEVELS + 1][GROUPS + 1];    /* where the last of those levels starts */
+  /* best[l][j]: cost of groups 0 ... j-1 in l levels */
+  double best[TL_BINS_LEVELS + 1][GROUPS + 1];
+  /* from[l][j]: first group of the last of those levels */
+  int from[TL_BINS_LEVELS + 1][GROUPS + 1];
   double cost[GROUPS][GROUPS];
   for (int i = 0; i < n; ++i)
     for (int j = i; j < n; ++j)
@@ -129,7 +131,8 @@ static int split(const group *groups, int n, const double length[3], int end[TL_
   return levels;
 }
 
-/* The classes that have boxes, from small to large, put together so that there are not too many. */
+/* Makes groups from the classes that have boxes, from small to large, merged if there are too
+ * many. */
 static int make_groups(const uint32_t *count, group groups[GROUPS]) {
   int used = 0;
   for (int k = 0; k < TL_BINS_CLASSES; ++k)
@@ -151,7 +154,8 @@ static int make_groups(const uint32_t *count, group groups[GROUPS]) {
   return n;
 }
 
-/* How many of the largest groups are few and would look at half of all boxes or more. */
+/* Number of the largest groups that have few boxes, each of which would test half of all or
+ * more. */
 static int count_wide(const group *groups, int n, int levels, const int *end) {
   double all = 0, large = 0;
   for (int g = 0; g < n; ++g)

@@ -1,44 +1,46 @@
-/* The search through sorted bins. Every pair is met once:
- *   both in one level         by the one in the earlier cell, or earlier in the same cell
- *   in two levels             by the larger
- *   one of them wide          by the other
- *   both wide                 by the earlier
- * Counting remembers what it found among the first 64 candidates of the own level, so that writing
- * need not test them again. */
+/* Search through sorted bins. Every pair is found once:
+ *
+ * both in one level         by the one in the earlier cell, or earlier in the same cell
+ * in two levels             by the larger
+ * one of them wide          by the other
+ * both wide                 by the earlier
+ *
+ * Counting remembers its results for the first 64 candidates of the own level, so that writing need
+ * not test them again. */
 #include "broad/bins.h"
 #include "broad/lanes.h"
 
 #include "base/cancel.h"
 
-/* A run of candidates. */
+/* A range of candidates. */
 typedef struct run {
   uint32_t begin, end;
-  bool image; /* across a periodic edge, or unknown: all images have to be tested */
+  bool image; /* across a periodic edge, or undetermined: all images must be tested */
 } run;
 
-/* Own row, then four more; each may be cut in two at a periodic edge. */
+/* The own row, then four more; each may be split in two at a periodic edge. */
 #define RUNS 10
 
-/* Candidates that fit the list, and one bit each. */
+/* Candidates that fit into the list, with one bit each. */
 #define LISTED 64u
-#define STRIDE 8u /* a run is copied this many at a time */
+#define STRIDE 8u /* candidates of a run that are copied at a time */
 
-/* Half of the neighbourhood of a cell: what its boxes are tested against. Usually few, and then
- * they are listed: one loop over a list is faster than five short ones of unpredictable length.
- * First those of the own cell, of which a box takes what is behind itself. */
+/* Half of the neighbourhood of a cell: the candidates of its boxes. They are usually few and then
+ * put into a list: one loop over a list is faster than five short ones of unpredictable length. The
+ * list begins with boxes of the own cell, of which a box tests those after itself. */
 typedef struct stencil {
   uint32_t key;
-  uint32_t first; /* box of the own cell */
-  run run[RUNS];  /* the first one is the own cell and the next */
+  uint32_t first; /* first box of the own cell */
+  run run[RUNS];  /* the first run is the own cell and the next one */
   int runs;
   uint32_t count;  /* of all runs */
-  uint32_t direct; /* so many of the list need no images */
+  uint32_t direct; /* number of elements of the list that need no images */
   uint32_t list[LISTED + STRIDE];
 } stencil;
 
-/* Where pairs go. */
+/* Destination of pairs. */
 typedef struct sink {
-  tl_pair *out; /* NULL: only count */
+  tl_pair *out; /* NULL: only counts */
   uint64_t count;
 } sink;
 
@@ -66,7 +68,7 @@ static inline bool overlaps(const tl_bins *bins, uint32_t p, uint32_t q, bool im
                : tl_span3_overlap(&bins->box[p], &bins->box[q]);
 }
 
-/* Box p against the boxes of a run. */
+/* Tests box p against the boxes of a run. */
 static void test_run(const tl_bins *bins, uint32_t p, run r, sink *to) {
   for (uint32_t q = r.begin; q < r.end; ++q) {
     if (!overlaps(bins, p, q, r.image) || !allows(bins, bins->who[p], bins->who[q]))
@@ -80,7 +82,7 @@ static void test_run(const tl_bins *bins, uint32_t p, run r, sink *to) {
 
 /* ---- runs of cells -------------------------------------------------------------------------- */
 
-/* First box of the level in this cell or a later one. */
+/* First box of the level in this or a later cell. */
 static inline uint32_t start_of(const tl_bins *bins, const tl_bins_level *level, uint32_t cell) {
   uint32_t lo = level->start[cell >> level->shift];
   if (level->shift == 0)
@@ -109,7 +111,7 @@ static inline void add_run(stencil *s, run r) {
   s->count += r.end - r.begin;
 }
 
-/* The neighbour of cell i at +1 or -1, across a periodic edge if need be; false: there is none. */
+/* Neighbour of cell i at +1 or -1, across a periodic edge if necessary; false if there is none. */
 static inline bool step_cell(const tl_bins_level *level, int k, uint32_t i, int by, uint32_t *to,
                              bool *crossed) {
   const uint32_t last = level->cells[k] - 1;
@@ -121,7 +123,7 @@ static inline bool step_cell(const tl_bins_level *level, int k, uint32_t i, int 
   return level->wraps[k];
 }
 
-/* The row (y + dy, z + dz), cells x-1 ... x+1. */
+/* Adds cells x-1 ... x+1 of row (y + dy, z + dz). */
 static void add_row(const tl_bins *bins, const tl_bins_level *level, const uint32_t at[3], int dy,
                     int dz, stencil *s) {
   const uint32_t nx = level->cells[0], x = at[0];
@@ -138,8 +140,8 @@ static void add_row(const tl_bins *bins, const tl_bins_level *level, const uint3
     add_run(s, run_of(bins, level, row, 0, 0, true));
 }
 
-/* Copies a run into the list. It may write behind its end: the next copy covers that, and the list
- * has room for it. So most runs are copied without a branch. */
+/* Copies a run into the list. It may write beyond its end, where the next copy overwrites it and
+ * the list has room. So most runs are copied without a branch. */
 static inline uint32_t list_run(stencil *s, uint32_t n, uint32_t begin, uint32_t end) {
   uint32_t *to = s->list + n, q = begin;
   do {
@@ -157,7 +159,7 @@ static inline uint32_t list_run(stencil *s, uint32_t n, uint32_t begin, uint32_t
   return n + (end - begin);
 }
 
-/* Those first that need no images. */
+/* Lists runs that need no images first. */
 static void list_runs(stencil *s) {
   uint32_t n = 0;
   for (int r = 0; r < s->runs; ++r)
@@ -178,7 +180,7 @@ static inline void find_cell(const tl_bins_level *level, uint32_t cell, uint32_t
   at[0] = cell - at[1] * level->row;
 }
 
-/* Rows that may be across a periodic edge. */
+/* Adds rows that may be across a periodic edge. */
 static void add_periodic_rows(const tl_bins *bins, const tl_bins_level *level, uint32_t cell,
                               stencil *s) {
   uint32_t at[3];
@@ -191,7 +193,7 @@ static void add_periodic_rows(const tl_bins *bins, const tl_bins_level *level, u
   add_row(bins, level, at, 1, 1, s);
 }
 
-/* Rows that are not: at the border of the grid there are empty cells. */
+/* Adds rows that are not: at the border of the grid there are empty cells. */
 static inline void add_rows(const tl_bins *bins, const tl_bins_level *level, uint32_t cell,
                             stencil *s) {
   const uint32_t next[4] = {cell + level->row, cell + level->plane - level->row,
@@ -200,7 +202,8 @@ static inline void add_rows(const tl_bins *bins, const tl_bins_level *level, uin
     add_run(s, run_of(bins, level, next[r] - 1, 0, 2, false));
 }
 
-/* The usual case, short: no images, every cell in the table, few candidates. False: it is not. */
+/* Fast version for the usual case: no images, every cell in the table, few candidates. False if
+ * that is not the case. */
 static inline bool make_short_stencil(const tl_bins_level *level, uint32_t cell, stencil *s) {
   const uint32_t *own = level->start + cell, *a = own + level->row;
   const uint32_t *b = own + (level->plane - level->row), *c = own + level->plane;
@@ -219,7 +222,7 @@ static inline bool make_short_stencil(const tl_bins_level *level, uint32_t cell,
   return true;
 }
 
-/* Whether no neighbour of the half stencil is across a periodic edge. */
+/* True if no neighbour of the half stencil is across a periodic edge. */
 static bool is_inner(const tl_bins_level *level, uint32_t cell) {
   uint32_t at[3];
   find_cell(level, cell, at);
@@ -248,7 +251,7 @@ static void make_stencil(const tl_bins *bins, const tl_bins_level *level, uint32
 
 /* ---- the own level -------------------------------------------------------------------------- */
 
-/* Which of the list box p overlaps, behind itself: one bit each. */
+/* Bits of the elements of the list after box p that overlap it. */
 static inline uint64_t find_hits(const tl_bins *bins, uint32_t p, const stencil *s,
                                  uint64_t *count) {
   const tl_span3 a = bins->box[p];
@@ -268,7 +271,7 @@ static inline uint64_t find_hits(const tl_bins *bins, uint32_t p, const stencil 
   return hits;
 }
 
-/* The hits that may make pairs. */
+/* Removes hits that make no pairs. */
 static uint64_t mask_hits(const tl_bins *bins, uint32_t p, const stencil *s, uint64_t hits,
                           uint64_t *count) {
   uint64_t allowed = 0;
@@ -309,19 +312,19 @@ static void search_neighbours(const tl_bins *bins, uint32_t p, const stencil *s,
 
 /* ---- finer levels --------------------------------------------------------------------------- */
 
-/* Cells along one axis, first ... first+count-1, modulo the number of cells. */
+/* Cells along one axis: first ... first+count-1, modulo the number of cells. */
 typedef struct cover {
   uint32_t first, count;
 } cover;
 
-#define COVER_SLACK 0x1p-14 /* of a cell: an image's place is rounded */
+#define COVER_SLACK 0x1p-14 /* part of a cell: the position of an image is rounded */
 
 static uint32_t clamp_cell(double t, uint32_t cells) {
   const double last = (double)(cells - 1);
   return t > 0 ? t < last ? (uint32_t)t : cells - 1 : 0;
 }
 
-/* The cells that hold the low corner of any box of the level touching lo ... hi. */
+/* Cells that hold the low corner of any box of the level that touches lo ... hi. */
 static cover cover_of(const tl_bins_level *level, int k, double lo, double hi) {
   const uint32_t cells = level->cells[k];
   const double from = (lo - level->reach[k] - level->origin[k]) * level->inverse[k];
@@ -337,7 +340,7 @@ static cover cover_of(const tl_bins_level *level, int k, double lo, double hi) {
   return (cover){(uint32_t)first, (uint32_t)(b - a) + 1};
 }
 
-/* Box p against those of a finer level. */
+/* Tests box p against those of a finer level. */
 static void search_finer(const tl_bins *bins, uint32_t p, const tl_bins_level *level, sink *to) {
   const tl_span3 *box = &bins->box[p];
   const cover x = cover_of(level, 0, box->lo[0], box->hi[0]);

@@ -35,7 +35,7 @@ bool tl_broad_allows(const tl_model *model, uint32_t a, uint32_t b) {
   return model->ignored.count == 0 || !tl_model_ignores(model, group[a], group[b]);
 }
 
-/* ---- the check before ----------------------------------------------------------------------- */
+/* ---- checks of boxes ----------------------------------------------------------------------- */
 
 typedef struct check_work {
   const tl_model *model;
@@ -101,7 +101,7 @@ talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_crowd *crowd,
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   TL_TRY(tl_broad_find_unsorted(kind, crowd, boxes, pairs));
   TL_GO_ON(crowd->cancel);
-  /* Cells and trees have done their work, and sorting takes room as well. */
+  /* Cells and trees are no longer needed, and sorting needs memory as well. */
   tl_arena_sink(crowd->arena, mark, (void **)&pairs->data, pairs->count * sizeof *pairs->data);
   return tl_broad_sort_pairs(model, crowd->arena, pairs);
 }

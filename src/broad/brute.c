@@ -1,5 +1,5 @@
 /* Brute force: every box against every other. The reference for the other algorithms, and the
- * fastest for a handful of bodies. Counts, then writes. */
+ * fastest for a few bodies. Counts, then writes. */
 #include "base/cancel.h"
 #include "base/sort.h"
 #include "broad/broad.h"
@@ -10,12 +10,12 @@ typedef struct brute_work {
   const tl_crowd *crowd;
   const talus_box *boxes;
   tl_images images;
-  tl_span3 *home;  /* the boxes, brought home */
-  uint64_t *first; /* pairs of row i with later rows: how many, then where they start */
+  tl_span3 *home;  /* the boxes, moved into the domain */
+  uint64_t *first; /* number of pairs of row i with later rows, later their begin */
   tl_pair *out;    /* NULL while counting */
 } brute_work;
 
-/* Two boxes take about a nanosecond: a thread is worth waking for some ten thousand of them. */
+/* A test takes about half a nanosecond: number of tests for which a thread is woken. */
 #define TESTS_PER_GRAIN ((size_t)16384)
 
 static void bring_home(void *context, size_t begin, size_t end) {
@@ -24,7 +24,7 @@ static void bring_home(void *context, size_t begin, size_t end) {
     work->home[i] = tl_images_home(&work->images, &work->boxes[i]);
 }
 
-/* Row i: pairs with the rows after it. */
+/* Row i: tests it against the rows after it. */
 static void search_row(const brute_work *work, size_t i) {
   const size_t n = work->crowd->count;
   const uint32_t a = tl_crowd_slot(work->crowd, i);
@@ -43,7 +43,7 @@ static void search_row(const brute_work *work, size_t i) {
     work->first[i] = count;
 }
 
-/* Row i together with row n-1-i: every such couple is the same amount of work. */
+/* Rows i and n-1-i together: all such couples are the same amount of work. */
 static void search_rows(void *context, size_t begin, size_t end) {
   const brute_work *work = context;
   const size_t n = work->crowd->count;
@@ -64,7 +64,7 @@ talus_status tl_brute_find_pairs(const tl_crowd *crowd, const talus_box *boxes, 
   TL_TAKE(crowd->arena, n, &work.first);
   tl_for(&model->par, n, 0, bring_home, &work);
   tl_for(&model->par, couples, grain, search_rows, &work);
-  TL_GO_ON(crowd->cancel); /* else rows are not counted */
+  TL_GO_ON(crowd->cancel); /* otherwise rows are not counted */
   TL_TRY(tl_scan_u64(&model->par, crowd->arena, work.first, n, &total));
   TL_TAKE(crowd->arena, (size_t)total, &work.out);
   tl_for(&model->par, couples, grain, search_rows, &work);

@@ -9,8 +9,8 @@
  * to the boxes in them, as when they were made, the order is made anew. Any order gives the same
  * pairs.
  *
- * Every leaf goes down the tree for the leaves that are not before it and overlap it: its entries
- * are neighbours, so they share the way. */
+ * Every leaf searches the tree for leaves after itself that overlap it: its entries are neighbours,
+ * so one search serves all. */
 #include "base/power.h"
 #include "base/sort.h"
 #include "broad/bins.h"
@@ -20,26 +20,26 @@
 
 #define FAN       ((size_t)TL_LANES)
 #define FAN_SHIFT 3
-#define LEVELS    12    /* 8^12 entries are more than 32 bits can number */
-#define FINE      256.0 /* numbers along a small box */
-#define CODE_BITS 18    /* of a coordinate in the code, at most; one less than FINE's needs */
-#define COARSER   7     /* bits of a number that the code leaves out */
-#define SIZES     64    /* classes of size, a factor of 4 each; the median amid one */
+#define LEVELS    12    /* levels: 8^12 entries are more than 32 bits can number */
+#define FINE      256.0 /* steps of the numbers along a small box */
+#define CODE_BITS 18    /* most bits of a coordinate in the code */
+#define COARSER   7     /* bits of a number that the code omits */
+#define SIZES     64    /* classes of size, a factor of 4 each; the median is the middle one */
 #define SIZE_BITS 6
-#define LEAVES    ((size_t)64) /* of a block of the search */
+#define LEAVES    ((size_t)64) /* leaves of a block of the search */
 #define LOOSE     1.3
 
 typedef struct tree {
   tl_entries entries;
   tl_quanta quanta;
-  int shift;        /* from a number to a coordinate of the code */
-  int median_class; /* of bins.h: half an octave */
+  int shift;        /* bits from a number to a coordinate of the code */
+  int median_class; /* in the classes of bins.h: half an octave */
   tl_entry *entry;
   uint64_t *key;
   uint32_t *order;
   int levels;           /* the top one has a single node */
-  size_t count[LEVELS]; /* nodes of each level; level 0 are the leaves */
-  tl_lanes *of[LEVELS]; /* boxes of the children of each node; of a leaf: of its entries */
+  size_t count[LEVELS]; /* nodes of each level; level 0 has the leaves */
+  tl_lanes *of[LEVELS]; /* by node: boxes of its children; for a leaf: of its entries */
 } tree;
 
 /* ---- building -------------------------------------------------------------------------------- */
@@ -119,7 +119,7 @@ static talus_status take_nodes(tree *t) {
   return TALUS_OK;
 }
 
-/* Entries in their order, and the nodes above them. */
+/* Fits the entries in their order, and the nodes above them. */
 static void fit(tree *t) {
   const tl_par *par = &t->entries.model->par;
   tl_for(par, t->entries.count, 0, gather_entries, t);
@@ -132,9 +132,9 @@ static void fit(tree *t) {
   }
 }
 
-/* ---- an order that is kept ------------------------------------------------------------------- */
+/* ---- keeping an order ------------------------------------------------------------------------ */
 
-/* Edges of a box, all in one unit. */
+/* Sum of the edges of a box, in one unit. */
 static double edges_of(const tree *t, const tl_lane *lane) {
   double sum = 0;
   for (int k = 0; k < 3; ++k)
@@ -162,7 +162,7 @@ static double sum_entries(void *context, size_t begin, size_t end) {
   return sum;
 }
 
-/* How large leaves are beside the boxes in them. */
+/* Looseness: size of leaves relative to the boxes in them. */
 static talus_status find_looseness(tree *t, double *looseness) {
   const tl_par *par = &t->entries.model->par;
   tl_arena *arena = t->entries.crowd->arena;
@@ -196,7 +196,7 @@ static talus_status keep(tree *t, tl_bvh_kept *kept) {
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* Numbers that are fine beside small boxes; of points, beside the distance between them. */
+/* Chooses numbers that resolve small boxes or, for points, the distance between them. */
 static void choose_numbers(tree *t) {
   const tl_entries *e = &t->entries;
   double range = 0;
@@ -242,7 +242,8 @@ static talus_status build(const tl_crowd *crowd, const talus_box *boxes, tl_bvh_
 
 /* ---- searching ------------------------------------------------------------------------------- */
 
-/* Entries of one leaf against those of another (around: the box of that), or of the same. */
+/* Tests the entries of one leaf against those of another (around: the box of that), or of
+ * itself. */
 static void meet_leaves(const tree *t, size_t p, size_t q, const tl_lane *around, tl_catch *to) {
   const tl_lanes *in_p = &t->of[0][p], *in_q = &t->of[0][q];
   for (unsigned near = tl_lanes_overlap(in_p, around); near != 0; near &= near - 1) {
@@ -265,7 +266,7 @@ typedef struct visit {
   size_t node;
 } visit;
 
-/* Leaf p against itself and all behind it. */
+/* Tests leaf p against itself and all leaves after it. */
 static void search_leaf(const tree *t, size_t p, tl_catch *to) {
   visit stack[LEVELS * FAN];
   int top = 0;
@@ -277,8 +278,7 @@ static void search_leaf(const tree *t, size_t p, tl_catch *to) {
   while (top > 0) {
     const visit at = stack[--top];
     const tl_lanes *children = &t->of[at.level][at.node];
-    const size_t least =
-        p >> (FAN_SHIFT * (at.level - 1)); /* the child that holds p, or its like */
+    const size_t least = p >> (FAN_SHIFT * (at.level - 1)); /* the child that contains p, or is p */
     for (unsigned hits = tl_lanes_overlap(children, &box); hits != 0; hits &= hits - 1) {
       const int k = tl_lowest_bit(hits);
       const size_t child = at.node * FAN + (size_t)k;

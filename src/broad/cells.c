@@ -1,7 +1,7 @@
 /* Rounded cells (Peters, Sherif and Bell, "Rounded cell collision detection on the GPU"): the eight
  * corners of each box are rounded to cells of a grid, and a box is put into the list of each cell
- * that one of its corners is in. For boxes that are no longer than a cell these are all cells that
- * the box touches, so boxes that overlap share a cell: the lists are the potentially colliding set.
+ * that one of its corners is in. If a box is no longer than a cell, these are all cells that it
+ * touches, so boxes that overlap share a cell: the lists are the potentially colliding set.
  *
  * Differences from the paper:
  *   - a list has as many places as it needs (boxes are sorted by cell) instead of a fixed number;
@@ -11,40 +11,41 @@
  *     through a list of pairs it has already met;
  *   - coordinates are clamped to the grid, so that nothing is ever outside.
  * The cell is not necessarily as small as the longest box: small cells put boxes into more lists,
- * and a few long boxes should not make all cells large. Its size is that of least estimated cost.
- */
+ * and a few long boxes should not make all cells large. Its size is that of least estimated
+ * cost. */
 #include "base/sort.h"
 #include "broad/entries.h"
 
-#define BLOCK       ((size_t)256)  /* entries that are put into lists together */
-#define LIST_BLOCK  ((size_t)2048) /* places of lists that are searched together */
+#define BLOCK       ((size_t)256)  /* entries that a task puts into lists */
+#define LIST_BLOCK  ((size_t)2048) /* places of lists that a task searches */
 #define MOST_ACROSS 0x1p21         /* cells along an axis */
 #define MOST_CELLS  0x1p32
-#define SLACK       0x1p-16 /* cells are this much wider than the boxes in them, against rounding */
-#define MOST_PLACES ((size_t)1 << 29) /* entries that a place can name */
+/* part by which cells are wider than the boxes in them, against rounding */
+#define SLACK       0x1p-16
+#define MOST_PLACES ((size_t)1 << 29) /* number of places that an entry can name */
 
-/* Costs, in tests of two boxes: a place in a list, looking up a row of cells. */
+/* Costs in tests of two boxes: a place in a list; finding a row of cells. */
 #define PLACE 10.0
 #define ROW   24.0
 
 typedef struct grid {
   tl_entries entries;
-  double size; /* of a cell; boxes longer than that are large */
+  double size; /* m: of a cell; longer boxes are large */
   double origin[3], inverse;
-  uint32_t last[3]; /* cell along each axis */
+  uint32_t last[3]; /* last cell along each axis */
   uint32_t row, plane;
   uint32_t *cell_of, *order;
-  tl_entry *entry; /* in the order of their first cells, large ones last */
-  size_t small;    /* entries that are not large */
-  uint64_t *first; /* places of each block, then where they start */
-  size_t count;    /* of places in all lists */
-  uint32_t *cell;  /* of each place, sorted */
-  uint32_t *place; /* entry << 3 | bit k: not in its first cell along axis k */
+  tl_entry *entry; /* in the order of their first cells; large ones last */
+  size_t small;    /* number of entries that are not large */
+  uint64_t *first; /* number of places of each block, later their begin */
+  size_t count;    /* number of places in all lists */
+  uint32_t *cell;  /* by place: its cell, sorted */
+  uint32_t *place; /* by place: entry << 3 | bit k: not in its first cell along axis k */
 } grid;
 
 /* ---- the size of cells ----------------------------------------------------------------------- */
 
-/* Cost of having cells as large as boxes of a class, in a region of these lengths. */
+/* Cost of cells as large as the boxes of a class, in a region of these lengths. */
 static double cost_of(const tl_entries *e, int size_class, const double length[3]) {
   const double size = tl_bins_class_end(size_class);
   double small = 0, places = 0, large = 0, cells = 1, looks = 0;
@@ -87,8 +88,8 @@ static double choose_size(const tl_entries *e) {
   return size;
 }
 
-/* Cells of the chosen size, or larger where there would be too many; where there would be far too
- * many, the grid is cut down to where most boxes are. */
+/* Lays out cells of the chosen size, or larger if there would be too many; if there would be far
+ * too many, the grid covers only the region of most boxes. */
 static void lay_out(grid *g) {
   const tl_entries *e = &g->entries;
   double lo[3], length[3], across[3];
@@ -132,7 +133,7 @@ static void lay_out(grid *g) {
   g->plane = g->row * (g->last[1] + 1);
 }
 
-/* Never decreases with x, whatever x is. */
+/* A monotone function of x, for all x. */
 static inline uint32_t cell_along(const grid *g, int k, double x) {
   const double t = (x - g->origin[k]) * g->inverse;
   if (!(t > 0))
@@ -196,7 +197,7 @@ static talus_status order_entries(grid *g) {
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
-/* The cells of the corners: first and last along each axis, the same or neighbours. */
+/* Cells of the corners: first and last along each axis, equal or neighbours. */
 typedef struct corners {
   uint32_t lo[3], hi[3];
 } corners;
@@ -275,7 +276,7 @@ static void search_lists(const grid *g, size_t first, size_t last, tl_catch *to)
   }
 }
 
-/* The first place of this cell or a later one. */
+/* The first place of this or a later cell. */
 static size_t find_cell(const grid *g, uint32_t cell) {
   size_t lo = 0, hi = g->count;
   while (lo < hi) {
@@ -288,8 +289,8 @@ static size_t find_cell(const grid *g, uint32_t cell) {
   return lo;
 }
 
-/* A large one against the small ones of the cells it covers, row by row: each in the cell where
- * both begin, or the one that begins later. */
+/* Tests a large box against the small ones in the cells that it covers, row by row. A pair counts
+ * in the cell where both begin, or where the later one begins. */
 static void search_cover(const grid *g, const tl_entry *a, const corners *c, tl_catch *to) {
   for (uint32_t z = c->lo[2]; z <= c->hi[2]; ++z)
     for (uint32_t y = c->lo[1]; y <= c->hi[1]; ++y) {
@@ -304,7 +305,7 @@ static void search_cover(const grid *g, const tl_entry *a, const corners *c, tl_
     }
 }
 
-/* Large ones against those behind them in the list, and against small ones. */
+/* Tests large boxes against those after them in the list, and against small ones. */
 static void search_large(const grid *g, size_t i, tl_catch *to) {
   const tl_entry *a = &g->entry[i];
   const corners c = corners_of(g, &a->box);

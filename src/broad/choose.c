@@ -1,5 +1,5 @@
-/* What `auto` means, from how many boxes there are and what a sample of them says of sizes and
- * crowding. It only steers speed: every algorithm finds the same pairs.
+/* The choice of `auto`, from the number of boxes and a sample of their sizes and distances. It only
+ * affects speed: every algorithm finds the same pairs.
  *
  * Measured, ns per body on one thread of a fourth-generation EPYC, bodies in random order:
  *                                    bins  periodic  cells  sweep    bvh
@@ -12,7 +12,7 @@
  *   10^5 in eight clouds, thin        303       197    114    103    159
  *   10^5 in eight clouds, dense       377      1097   3877   2609    606
  * `periodic`: bins where an axis is periodic, which cannot be packed (packed.h).
- * Up to some 40 bodies testing every pair is the fastest; kdtree never is. */
+ * Up to about 40 bodies, testing every pair is the fastest; kdtree never is. */
 #include "base/power.h"
 #include "broad/broad.h"
 
@@ -20,20 +20,20 @@
 
 #include "broad/bins.h"
 
-#define FEW        ((size_t)40)   /* brute */
-#define SOME       ((size_t)1000) /* up to here looking closer costs as much as it saves */
-#define TREE_FROM  ((size_t)2000) /* below, a tree costs more to make than it saves */
-#define CELLS_FROM ((size_t)8000) /* likewise cells */
-#define SOME_PAIRS 12             /* of a sample, of which one can be sure */
+#define FEW        ((size_t)40)   /* bodies: up to this number brute force */
+#define SOME       ((size_t)1000) /* bodies: up to this number a sample costs as much as it saves */
+#define TREE_FROM  ((size_t)2000) /* bodies: below, a tree costs more than it saves */
+#define CELLS_FROM ((size_t)8000) /* bodies: likewise for cells */
+#define SOME_PAIRS 12             /* pairs in a sample that make it reliable */
 #define SAMPLES    96
-#define FEWER      40    /* below CELLS_FROM bodies: looking must not cost what it saves */
-#define STICK      1.5   /* by this much more another one must seem better than the last choice */
-#define UNEVEN     16.0  /* ratio of sizes from which on one size of cell, small, beats levels */
-#define CLOUDED    200.0 /* a heap in a tall tank is not a far cloud */
-#define DENSE      2.0   /* pairs per body in a cloud, of which a tree is glad */
-#define SWEEP_TO   ((size_t)300000) /* beyond, the sweep's reading of boxes misses the caches */
+#define FEWER      40    /* below CELLS_FROM bodies: the sample must not cost what it saves */
+#define STICK      1.5   /* factor by which another kind must seem better than the last choice */
+#define UNEVEN     16.0  /* ratio of sizes above which small cells of one size beat levels */
+#define CLOUDED    200.0 /* a heap in a tall container is not a far cloud */
+#define DENSE      2.0   /* pairs per body in a cloud above which a tree is better */
+#define SWEEP_TO   ((size_t)300000) /* above, reading the boxes of a sweep misses the caches */
 
-/* Of the boxes that a structure would hold, at home. */
+/* A sample of the boxes that a structure would hold, moved into the domain. */
 typedef struct sample {
   tl_span3 box[SAMPLES];
   size_t count;
@@ -58,7 +58,7 @@ static void take(const tl_crowd *crowd, const talus_box *boxes, sample *s) {
       s->hi[k] = s->count == 0 || box.hi[k] > s->hi[k] ? box.hi[k] : s->hi[k];
       edge = box.hi[k] - box.lo[k] > edge ? box.hi[k] - box.lo[k] : edge;
     }
-    size_t at = s->count; /* by insertion */
+    size_t at = s->count; /* insertion sort */
     for (; at > 0 && longest[at - 1] > edge; --at)
       longest[at] = longest[at - 1];
     longest[at] = edge;
@@ -73,7 +73,7 @@ static void take(const tl_crowd *crowd, const talus_box *boxes, sample *s) {
   s->large = longest[s->count - 1 - s->count / 16];
 }
 
-/* Pairs per body, if all were spread evenly over the range. */
+/* Pairs per body if all boxes were spread evenly over the range. */
 static double even_pairs(const sample *s, double n) {
   double share = 0.5 * n;
   for (int k = 0; k < 3; ++k) {
@@ -83,7 +83,7 @@ static double even_pairs(const sample *s, double n) {
   return share;
 }
 
-/* How many pairs the sample makes when its boxes are drawn out by a factor. */
+/* Number of pairs of the sample if its boxes are enlarged by a factor. */
 static size_t stretched_pairs(const sample *s, double stretch) {
   tl_span3 box[SAMPLES];
   size_t pairs = 0;
@@ -100,9 +100,9 @@ static size_t stretched_pairs(const sample *s, double stretch) {
   return pairs;
 }
 
-/* Pairs per body around the sampled ones: as many as the sample has when its boxes are drawn out to
- * fill the space of those between them. In a small cloud they soon all meet, so less far out is
- * tried as well, as long as some do. */
+/* Estimated pairs per body around the sampled boxes: pairs of the sample if its boxes are enlarged
+ * to fill the space of those between them. In a small cloud all of them overlap soon, so smaller
+ * enlargements are tried, too, while there are pairs. */
 static double near_pairs(const sample *s, double n) {
   double most = 0, weight = 1;
   for (double stretch = tl_cbrt_d(n / (double)s->count); stretch > 1; stretch /= 2, weight *= 8) {
@@ -115,13 +115,13 @@ static double near_pairs(const sample *s, double n) {
   return most;
 }
 
-/* Boxes that a sweep tests each one against, along an axis: from how far every sampled one is from
- * the few next to it. */
+/* Estimated number of boxes that a sweep tests for each box along an axis, from the distances of
+ * sampled boxes to the next ones. */
 static double window_along(const sample *s, int k, double n) {
   double x[SAMPLES], sum = 0;
   const size_t next = 4;
   for (size_t i = 0; i < s->count; ++i) {
-    size_t at = i; /* by insertion */
+    size_t at = i; /* insertion sort */
     for (; at > 0 && x[at - 1] > s->box[i].lo[k]; --at)
       x[at] = x[at - 1];
     x[at] = s->box[i].lo[k];
@@ -136,7 +136,7 @@ static double window_along(const sample *s, int k, double n) {
   return sum / (double)(s->count - next);
 }
 
-/* Along the best axis. */
+/* Minimum over the axes. */
 static double sweep_window(const sample *s, double n) {
   double window = n;
   for (int k = 0; k < 3; ++k) {
@@ -152,7 +152,7 @@ static talus_broad_kind choose(const sample *s, size_t bodies, bool periodic, ta
   const double even = even_pairs(s, n), near = near_pairs(s, n);
   const double pairs = even > near ? even : near;
   const double sweep = 42 + 0.25 * sweep_window(s, n) + 110 * pairs; /* ns per body */
-  const double bins = periodic ? 65 : 50;                            /* at best */
+  const double bins = periodic ? 65 : 50;                            /* at best; ns per body */
   if (bodies <= SWEEP_TO && sweep < (last == TALUS_BROAD_SWEEP ? bins * STICK : bins)) {
     *reason = "few bodies side by side along one axis: a sweep along it tests little";
     return TALUS_BROAD_SWEEP;

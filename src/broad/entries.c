@@ -2,25 +2,25 @@
 
 #include "base/sort.h"
 
-#define CHUNK     ((size_t)4096) /* boxes that are looked at together */
+#define CHUNK     ((size_t)4096) /* boxes that a task examines */
 #define SAMPLES   256
-#define MOST_WIDE 32   /* more large boxes than this are entries like all others */
-#define LARGE     0.25 /* of the length of the scene: where a box begins to be large */
-#define FEW       64   /* so few boxes need no list of large ones */
+#define MOST_WIDE 32   /* if more boxes are large, they are entries like all others */
+#define LARGE     0.25 /* part of the length of the scene above which a box is large */
+#define FEW       64   /* with fewer boxes no list of large ones is made */
 
 /* ---- classes and extents --------------------------------------------------------------------- */
 
 typedef struct chunk {
   uint32_t of_class[TL_BINS_CLASSES + 1];
-  double lo[3], hi[3]; /* of the boxes at home that are not wide */
-  uint32_t wides;      /* then where they start */
-  uint64_t first;      /* entries, then where they start */
+  double lo[3], hi[3]; /* of the boxes that are not wide, moved into the domain */
+  uint32_t wides;      /* number of wide boxes, later their begin */
+  uint64_t first;      /* number of entries, later their begin */
 } chunk;
 
 typedef struct entry_work {
   tl_entries *entries;
   chunk *chunks;
-  int wide_class; /* boxes of this class and larger are wide */
+  int wide_class; /* boxes of this class and larger ones are wide */
 } entry_work;
 
 static size_t chunk_count(const tl_entries *entries) {
@@ -39,7 +39,7 @@ static inline void grow_range(double lo[3], double hi[3], const tl_span3 *box) {
   }
 }
 
-/* Classes and range of the boxes that are not wide. */
+/* Finds classes and range of boxes that are not wide. */
 static void look_at_chunks(void *context, size_t begin, size_t end) {
   const entry_work *s = context;
   for (size_t c = begin; c < end; ++c) {
@@ -91,7 +91,7 @@ static double variance(const double *x, size_t n) {
   return squares;
 }
 
-/* Shell's method: the library's qsort may allocate. */
+/* Shell sort: the library's qsort may allocate. */
 static void sort_sample(double *x, size_t n) {
   static const size_t gaps[] = {57, 23, 10, 4, 1};
   for (size_t g = 0; g < sizeof gaps / sizeof *gaps; ++g)
@@ -104,8 +104,8 @@ static void sort_sample(double *x, size_t n) {
     }
 }
 
-/* Where most boxes are and how large, from a sample: the range without the outermost 1/32 on either
- * side, and an eighth more; medians of the edges. */
+/* Finds the region and size of most boxes from a sample: the range without the outermost 1/32 on
+ * either side, plus an eighth; medians of the edges. */
 static void take_sample(tl_entries *e) {
   double at[3][SAMPLES], edge[4][SAMPLES], spread[3] = {0};
   const size_t n = e->crowd->count, stride = ((n + SAMPLES - 1) / SAMPLES) | 1;
@@ -139,7 +139,7 @@ static void take_sample(tl_entries *e) {
   e->small = edge[3][taken / 16];
 }
 
-/* The least class of which all boxes, and all larger ones, are few and large. */
+/* The least class for which it and all larger classes have few boxes, and these are large. */
 static int find_wide_class(const tl_entries *e) {
   double length = 0;
   for (int k = 0; k < 3; ++k)
@@ -160,8 +160,8 @@ static int find_wide_class(const tl_entries *e) {
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* Axes along which a box at home reaches over the periodic edge: those where another one, moved up,
- * could meet it. Rounding keeps order, so this is exact. */
+/* Axes along which a box in the domain extends over the periodic edge, if another box, moved up,
+ * could overlap it there. Rounding is monotone, so this is exact. */
 static unsigned find_crossings(const tl_entries *e, const tl_span3 *home) {
   unsigned axes = 0;
   for (int k = 0; k < 3; ++k)
@@ -214,7 +214,7 @@ static void write_entries(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Only where entries are not simply the members. */
+/* Only called if entries are not just the members. */
 static talus_status make_list(entry_work *s) {
   tl_entries *e = s->entries;
   const size_t chunks = chunk_count(e);
@@ -241,7 +241,7 @@ static talus_status make_list(entry_work *s) {
   e->count = (size_t)entries;
   tl_for(&e->model->par, chunks, 1, write_entries, s);
   for (int k = 0; k < 3; ++k)
-    if (e->images.periodic[k] && e->lo[k] <= e->hi[k]) /* the images, and their rounding */
+    if (e->images.periodic[k] && e->lo[k] <= e->hi[k]) /* includes the images and their rounding */
       e->lo[k] -= e->images.length[k] * (1 + 0x1p-20);
   return TALUS_OK;
 }
@@ -274,7 +274,7 @@ talus_status tl_entries_make(const tl_crowd *crowd, const talus_box *boxes, tl_e
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* Of the additions that tl_images_overlap makes, and of moving: three of them round, each by 2^-53
+/* Bound of the rounding errors of tl_images_overlap and of moving: three roundings, each by 2^-53
  * of a number no larger than these. */
 static double rounding(double lo, double hi, double length) {
   return (fabs(lo) + fabs(hi) + length) * 0x1p-50;
@@ -300,7 +300,7 @@ tl_entry tl_entries_get(const tl_entries *e, size_t i) {
                     .index = (uint32_t)i};
 }
 
-/* Boxes come from anywhere in memory, so they are asked for well ahead. */
+/* Boxes are spread over memory, so they are prefetched this far ahead. */
 #define AHEAD ((size_t)16)
 #if defined(__GNUC__)
 #define PREFETCH(pointer) __builtin_prefetch(pointer)
@@ -314,7 +314,7 @@ void tl_entries_gather(const tl_entries *e, const uint32_t *order, size_t begin,
     const uint32_t next = order[k + AHEAD < end ? k + AHEAD : k];
     const talus_box *ahead = &e->boxes[e->member ? e->member[next] : next];
     PREFETCH(&ahead->lo.x);
-    PREFETCH(&ahead->hi.z); /* it may be on two cache lines */
+    PREFETCH(&ahead->hi.z); /* it may cross a cache line */
     entry[k] = tl_entries_get(e, order[k]);
   }
 }
@@ -329,7 +329,7 @@ bool tl_entries_count_here(const tl_entries *e, const tl_entry *a, const tl_entr
   for (int k = 0; k < 3; ++k) {
     const double length = e->images.length[k];
     const unsigned here = (moved_a >> k & 1u) | (moved_b >> k & 1u) << 1;
-    unsigned counts = 3; /* nowhere */
+    unsigned counts = 3; /* at first: counts nowhere */
     if (p.lo[k] <= q.hi[k] && q.lo[k] <= p.hi[k])
       counts = 0;
     else if (!e->images.periodic[k])
@@ -344,13 +344,13 @@ bool tl_entries_count_here(const tl_entries *e, const tl_entry *a, const tl_entr
   return true;
 }
 
-/* ---- the wide ones --------------------------------------------------------------------------- */
+/* ---- wide boxes ------------------------------------------------------------------------------ */
 
 size_t tl_entries_wide_blocks(const tl_entries *e) { return e->wides > 0 ? chunk_count(e) : 0; }
 
-/* Every member of the block against all wide ones; a wide one against those behind it. */
+/* Tests every member of the block against all wide boxes; a wide box against those after it. */
 void tl_entries_search_wide(const tl_entries *e, size_t block, tl_catch *to) {
-  size_t behind = 0; /* wide ones before and at member i */
+  size_t behind = 0; /* number of wide boxes up to member i */
   for (size_t i = block * CHUNK; i < chunk_end(e, block); ++i) {
     while (behind < e->wides && e->wide[behind] < i)
       behind++;
@@ -373,13 +373,13 @@ void tl_entries_search_wide(const tl_entries *e, size_t block, tl_catch *to) {
 tl_quanta tl_entries_quanta(const tl_entries *e, const double edge[3], int most_bits) {
   const double most = ldexp(1, most_bits);
   tl_quanta quanta = {.bits = 0};
-  double range[3], widest = 0; /* in quanta */
+  double range[3], widest = 0; /* range and largest range, in quanta */
   bool whole = true;
   for (int k = 0; k < 3; ++k)
     whole &= !(e->hi[k] - e->lo[k] > edge[k] * most);
   for (int k = 0; k < 3; ++k) {
     double lo = e->lo[k], hi = e->hi[k];
-    if (!whole) { /* outliers go to the border */
+    if (!whole) { /* outliers go into the border */
       lo = e->bulk_lo[k] > lo ? e->bulk_lo[k] : lo;
       hi = e->bulk_hi[k] + e->edge[k] < hi ? e->bulk_hi[k] + e->edge[k] : hi;
     }

@@ -1,9 +1,9 @@
 /* Periodic images of boxes.
  *
  * Axes are independent: some image of a overlaps b when on each axis some shift by whole periods
- * makes their intervals overlap. With every box brought home first (its low corner within the
- * domain) only shifts by one period are left. It is always the lower interval that is moved up, so
- * that an answer does not depend on which box is called a, not even in the last bit. */
+ * makes their intervals overlap. If every box is first moved so that its low corner is in the
+ * domain, only shifts by one period remain. The lower interval is always the one that is moved up,
+ * so that a result does not depend on which box is called a, not even in the last bit. */
 #ifndef TL_BROAD_IMAGES_H
 #define TL_BROAD_IMAGES_H
 
@@ -11,7 +11,7 @@
 
 #include "crowd/model.h"
 
-/* A box whose axes can be counted. */
+/* A box as arrays, so that loops can run over its axes. */
 typedef struct tl_span3 {
   double lo[3], hi[3];
 } tl_span3;
@@ -19,7 +19,7 @@ typedef struct tl_span3 {
 typedef struct tl_images {
   bool any;
   bool periodic[3];
-  double low[3], length[3]; /* of the domain, where periodic */
+  double low[3], length[3]; /* of the domain, on periodic axes */
 } tl_images;
 
 static inline tl_images tl_images_of(const tl_model *model) {
@@ -36,8 +36,7 @@ static inline tl_images tl_images_of(const tl_model *model) {
   return images;
 }
 
-/* The box, moved by whole periods so that its low corner is within the domain. Infinite sides stay
- * where they are. */
+/* The box, moved by whole periods so that its low corner is in the domain. Infinite sides stay. */
 static inline tl_span3 tl_images_home(const tl_images *images, const talus_box *box) {
   tl_span3 home = {{box->lo.x, box->lo.y, box->lo.z}, {box->hi.x, box->hi.y, box->hi.z}};
   if (!images->any)
@@ -53,13 +52,13 @@ static inline tl_span3 tl_images_home(const tl_images *images, const talus_box *
   return home;
 }
 
-/* Touching counts. No branches: callers test many boxes of which they cannot predict any. */
+/* Touching counts. Written without branches: callers test many boxes with unpredictable results. */
 static inline bool tl_span3_overlap(const tl_span3 *a, const tl_span3 *b) {
   return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &
          (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]);
 }
 
-/* Whether any image of a overlaps b; both at home. */
+/* True if any image of a overlaps b; both must be moved into the domain. */
 static inline bool tl_images_overlap(const tl_images *images, const tl_span3 *a,
                                      const tl_span3 *b) {
   for (int k = 0; k < 3; ++k) {

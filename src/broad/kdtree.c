@@ -1,16 +1,17 @@
-/* See kdtree.h for the idea. */
+/* The linear kd-tree; kdtree.h explains the method. */
 #include "base/power.h"
 #include "broad/kdtree.h"
 
 #include "base/sort.h"
 #include "kernels/morton.h"
 
-#define BLOCK       ((size_t)256)  /* entries that are cut together */
-#define SWEEP_BLOCK ((size_t)2048) /* records that are swept together */
-#define FINE        8.0  /* quanta along a small box: more cost sorting, less candidates */
-#define MOST_ASPECT 64.0 /* of a typical box, for the shape of cells */
-#define MOST_UNEVEN 64.0 /* ratio of sizes that the least cell follows */
-#define ORDER_BITS  24   /* of the curve along which entries are ordered */
+#define BLOCK       ((size_t)256)  /* entries that a task cuts */
+#define SWEEP_BLOCK ((size_t)2048) /* records that a task sweeps */
+/* quanta along a small box: more of them cost sorting, fewer cost candidates */
+#define FINE        8.0
+#define MOST_ASPECT 64.0 /* most aspect ratio of a typical box for the shape of cells */
+#define MOST_UNEVEN 64.0 /* most ratio of sizes that the smallest cell follows */
+#define ORDER_BITS  24   /* bits of the curve along which entries are sorted */
 
 static inline int highest_bit(uint64_t x) {
 #if defined(__GNUC__)
@@ -26,8 +27,9 @@ static uint64_t code_of(const tl_quanta *q, const double x[3]) {
   return tl_morton3(tl_quantise(q, 0, x[0]), tl_quantise(q, 1, x[1]), tl_quantise(q, 2, x[2]));
 }
 
-/* Puts the records of the box low ... high (as codes) into keys; axes: bits of those it may still
- * be cut along. *volume: of their cells, in those of the greatest depth. Returns how many. */
+/* Writes the records of the box low ... high (as codes) into keys. axes: bits of the axes along
+ * which it may still be cut. *volume: of their cells, in units of the smallest cells. Returns their
+ * number. */
 static int place(const tl_kdtree *tree, uint64_t low, uint64_t high, unsigned axes, uint64_t *keys,
                  uint64_t *volume) {
   if (low == high) {
@@ -53,14 +55,14 @@ static int place(const tl_kdtree *tree, uint64_t low, uint64_t high, unsigned ax
   return 1;
 }
 
-/* ---- entries in order ------------------------------------------------------------------------ */
+/* ---- sorting of entries ---------------------------------------------------------------------- */
 
 typedef struct build_work {
   tl_kdtree *tree;
-  uint32_t *curve, *order; /* place on the curve, and number, of each entry */
-  uint64_t *pieces;        /* keys: room for all that a block could have */
-  uint8_t *of_entry;       /* how many each entry has */
-  uint64_t *first;         /* records of each block, then where they start */
+  uint32_t *curve, *order; /* by entry: place on the curve, and number */
+  uint64_t *pieces;        /* keys: room for the most that a block can have */
+  uint8_t *of_entry;       /* by entry: number of its records */
+  uint64_t *first;         /* number of records of each block, later their begin */
 } build_work;
 
 static void find_curve(void *context, size_t begin, size_t end) {
@@ -157,12 +159,12 @@ static talus_status make_records(build_work *work) {
                         tree->depth + TL_KDTREE_LENGTH);
 }
 
-/* Cells have the shape of a typical box, within reason. */
+/* Cells have the proportions of a typical box, within limits. */
 static void choose_shape(const tl_entries *e, double edge[3]) {
   double longest = e->longest, range = 0;
   for (int k = 0; k < 3; ++k)
     range = e->bulk_hi[k] - e->bulk_lo[k] > range ? e->bulk_hi[k] - e->bulk_lo[k] : range;
-  if (!(longest > 0)) /* points: as far apart as they are on average, if evenly spread */
+  if (!(longest > 0)) /* points: their mean distance if evenly spread */
     longest = range / tl_cbrt_d((double)e->count + 1);
   if (!(longest > 0) || !(longest <= DBL_MAX))
     longest = 1;
@@ -170,7 +172,7 @@ static void choose_shape(const tl_entries *e, double edge[3]) {
     edge[k] = e->edge[k] * MOST_ASPECT > longest ? e->edge[k] : longest / MOST_ASPECT;
 }
 
-/* The least cell: so small that a small box can be told from its cell, or as `bits` say. */
+/* Chooses the smallest cell: small enough to resolve a small box, or as `bits` says. */
 static void choose_quanta(tl_kdtree *tree, int bits) {
   const tl_entries *e = &tree->entries;
   double edge[3], fit = 0;
@@ -216,7 +218,7 @@ static void sweep(const void *context, size_t block, tl_catch *to) {
       const tl_entry *b = &tree->entry[tree->id[j]];
       const bool overlap = tl_span3_overlap(&a->box, &b->box);
       const bool here = tl_kdtree_holds(tree, key[j], tl_kdtree_corner(a->code, b->code));
-      if (overlap & here) /* neither can be predicted: one branch */
+      if (overlap & here) /* neither is predictable: one branch */
         tl_entries_meet(&tree->entries, a, b, to);
     }
   }

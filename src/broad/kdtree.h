@@ -27,33 +27,32 @@
 #define TL_KDTREE_LENGTH 6  /* bits of the length, below the path */
 #define TL_KDTREE_PIECES 8
 
-/* Bits of the first axis in a code; shift it for the others. */
+/* Bits of the first axis in a code; shifted for the others. */
 #define TL_KDTREE_AXIS UINT64_C(0x1249249249249249)
 
 typedef struct tl_kdtree {
   tl_entries entries;
   tl_quanta quanta;
-  int depth;       /* 3 bits for each of the quanta's: the length of the longest path */
-  bool split;      /* whether boxes are cut */
-  tl_entry *entry; /* along the Morton curve; code: of the low corner */
-  size_t count;    /* of records */
+  int depth;       /* 3 times the bits of the quanta: the length of the longest path */
+  bool split;      /* boxes are cut */
+  tl_entry *entry; /* sorted along the Morton curve; code: of the low corner */
+  size_t count;    /* number of records */
   uint64_t *key;
-  uint32_t *id; /* into `entry` */
+  uint32_t *id; /* by record: index in `entry` */
 } tl_kdtree;
 
-/* bits: of a coordinate, at most TL_KDTREE_BITS; 0: as many as pay. */
+/* bits: of a coordinate, at most TL_KDTREE_BITS; 0: chosen. */
 talus_status tl_kdtree_build(const tl_crowd *crowd, const talus_box *boxes, bool split, int bits,
                              tl_kdtree *tree);
 
-/* Sorts keys and ids by the lowest `bits` bits of the key; the others are 0. Stable, the same for
- * any number of threads. */
+/* Sorts keys and ids by the lowest `bits` bits of the key; all others must be 0. Stable, and the
+ * same for any number of threads. */
 talus_status tl_kdtree_sort(const tl_par *par, tl_arena *arena, uint64_t *key, uint32_t *id,
                             size_t n, int bits);
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* The point that both low corners are below, as a code: Morton codes keep the order along each
- * axis. */
+/* Code of the point max(low corner, low corner): Morton codes keep the order along each axis. */
 static inline uint64_t tl_kdtree_corner(uint64_t a, uint64_t b) {
   uint64_t point = 0;
   for (int k = 0; k < 3; ++k) {
@@ -63,13 +62,13 @@ static inline uint64_t tl_kdtree_corner(uint64_t a, uint64_t b) {
   return point;
 }
 
-/* The last key of a cell and everything within it. */
+/* The last key of a cell and everything inside it. */
 static inline uint64_t tl_kdtree_last(const tl_kdtree *tree, uint64_t key) {
   const int length = (int)(key & ((1u << TL_KDTREE_LENGTH) - 1));
   return key | ((UINT64_C(1) << (tree->depth - length + TL_KDTREE_LENGTH)) - 1);
 }
 
-/* Whether the cell of a record holds the point. */
+/* True if the cell of a record contains the point. */
 static inline bool tl_kdtree_holds(const tl_kdtree *tree, uint64_t key, uint64_t point) {
   const int length = (int)(key & ((1u << TL_KDTREE_LENGTH) - 1));
   return ((key >> TL_KDTREE_LENGTH) ^ point) >> (tree->depth - length) == 0;
@@ -77,21 +76,22 @@ static inline bool tl_kdtree_holds(const tl_kdtree *tree, uint64_t key, uint64_t
 
 /* ---- for the benchmark ----------------------------------------------------------------------- */
 
-/* What the tables of the paper show. */
+/* The numbers in the tables of the paper. */
 typedef struct tl_kdtree_statistics {
   size_t bodies;
-  size_t records;       /* its sub-elements */
-  double volume_ratio;  /* V_n / V_e: of the cells of all records to the bodies, each taken as the
-                           ellipsoid that fills its box */
-  uint64_t candidates;  /* kd-tree-1: pairs of records of which one cell holds the other */
-  uint64_t overlapping; /* of these, pairs whose spheres overlap: its true positives */
-  uint64_t unique;      /* kd-tree-2: the same, each pair of bodies once */
-  size_t bytes;         /* most that was taken from the arena */
+  size_t records; /* the paper's sub-elements */
+  /* V_n / V_e: volume of the cells of all records over that of the bodies, each taken as the
+   * ellipsoid that fills its box */
+  double volume_ratio;
+  uint64_t candidates;  /* kd-tree-1: pairs of records of which one cell contains the other */
+  uint64_t overlapping; /* pairs of these whose spheres overlap: true positives */
+  uint64_t unique;      /* kd-tree-2: the same, with each pair of bodies once */
+  size_t bytes;         /* most memory taken from the arena */
   double seconds_build; /* codes and sort */
-  double seconds_sweep_1, seconds_sweep_2; /* of either variant */
+  double seconds_sweep_1, seconds_sweep_2; /* of the two variants */
 } tl_kdtree_statistics;
 
-/* Builds and sweeps as the paper does, for bodies that are spheres filling their boxes, without
+/* Builds and sweeps as in the paper, for bodies that are spheres filling their boxes, without
  * periodic images and unbounded bodies. Leaves nothing in the arena. */
 talus_status tl_kdtree_measure(const tl_crowd *crowd, const talus_box *boxes, bool split, int bits,
                                tl_kdtree_statistics *statistics);

@@ -2,10 +2,10 @@
 #include "broad/kdtree.h"
 #include "base/clock.h"
 
-#define BLOCK ((size_t)1024) /* records that are swept together */
+#define BLOCK ((size_t)1024) /* records that a task sweeps */
 
 typedef struct block_sums {
-  double cells, bodies; /* volumes: of cells in root cells, of bodies in m3 */
+  double cells, bodies; /* volumes: of cells, in units of the root cell; of bodies, in m3 */
   uint64_t candidates, overlapping, unique;
 } block_sums;
 
@@ -15,7 +15,7 @@ typedef struct measure_work {
   size_t count;
 } measure_work;
 
-/* Spheres that fill their boxes. */
+/* The bodies are spheres that fill their boxes. */
 static bool spheres_overlap(const tl_span3 *a, const tl_span3 *b) {
   double square = 0, reach = 0;
   for (int k = 0; k < 3; ++k) {
@@ -43,7 +43,8 @@ static void measure_volumes(void *context, size_t begin, size_t end) {
   }
 }
 
-/* kd-tree-1: every pair of records of which one cell holds the other goes to the narrow phase. */
+/* kd-tree-1: every pair of records of which one cell contains the other goes to the narrow
+ * phase. */
 static void sweep_1(void *context, size_t begin, size_t end) {
   const measure_work *work = context;
   const tl_kdtree *tree = work->tree;
@@ -58,7 +59,7 @@ static void sweep_1(void *context, size_t begin, size_t end) {
     }
 }
 
-/* kd-tree-2: bounding spheres, and every pair once. */
+/* kd-tree-2: tests bounding spheres, and each pair once. */
 static void sweep_2(void *context, size_t begin, size_t end) {
   const measure_work *work = context;
   const tl_kdtree *tree = work->tree;

@@ -1,19 +1,19 @@
-/* Sorting the records of a linear kd-tree: most of its time, says the paper, and so it is.
+/* Sorting of the records of a linear kd-tree, which takes most of its time.
  *
  * Records come in nearly the right order, entry by entry along the curve. One pass spreads them
  * over a few thousand buckets by the top of the key, writing almost in sequence; a bucket then fits
- * the cache, and is sorted by the rest of the key within it. The library's radix sort goes through
- * all of memory for every digit: this is about half its time. */
+ * the cache, and is sorted by the rest of the key within it. base/sort.h goes through all of memory
+ * for every digit; this takes about half its time. */
 #include "base/sort.h"
 #include "broad/kdtree.h"
 
-#define MOST_TOP   11 /* bits that choose the bucket */
+#define MOST_TOP   11 /* most bits that choose the bucket */
 #define BUCKETS    ((size_t)1 << MOST_TOP)
 #define IN_BUCKET  ((size_t)3000)    /* records, about, if there are enough buckets */
-#define FEWEST     ((size_t)1 << 16) /* records, below which the library's sort is as good */
-#define MOST_BITS  11                /* of a digit within a bucket */
-#define TINY       ((size_t)40)      /* records of a bucket that are sorted by insertion */
-#define MOST_STEPS 5 /* digits; an odd number, so that records end where they began */
+#define FEWEST     ((size_t)1 << 16) /* with fewer records base/sort.h is as good */
+#define MOST_BITS  11                /* most bits of a digit within a bucket */
+#define TINY       ((size_t)40)      /* buckets with fewer records are sorted by insertion */
+#define MOST_STEPS 5                 /* most digits; odd, so that records end where they began */
 
 typedef struct records {
   uint64_t *key;
@@ -24,9 +24,9 @@ typedef struct sort_work {
   records data, other;
   size_t n;
   int low_bits;  /* bits below the top */
-  int digit;     /* bits of a digit of the rest */
-  int steps;     /* digits of the rest: 1, 3 or 5 */
-  size_t *count; /* of each bucket, for each worker */
+  int digit;     /* bits of a digit of the remaining key */
+  int steps;     /* digits of the remaining key: 1, 3 or 5 */
+  size_t *count; /* by worker and bucket */
 } sort_work;
 
 static inline size_t top_of(const sort_work *work, uint64_t key) {
@@ -65,7 +65,7 @@ static void step(records from, records to, size_t n, int shift, uint32_t mask, u
   }
 }
 
-/* From work->other to work->data. */
+/* Sorts from work->other to work->data. */
 static void sort_bucket(const sort_work *work, size_t begin, size_t n) {
   records from = {work->other.key + begin, work->other.id + begin};
   records to = {work->data.key + begin, work->data.id + begin};
@@ -94,7 +94,8 @@ static void sort_bucket(const sort_work *work, size_t begin, size_t n) {
   }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole sort
+ * ------------------------------------------------------------------------------- */
 
 static void sort_worker(void *context, tl_team *team, int w, int workers) {
   const sort_work *work = context;
@@ -116,7 +117,8 @@ static void sort_worker(void *context, tl_team *team, int w, int workers) {
   start[BUCKETS] = at;
   spread(work, begin, end, next);
   tl_team_barrier(team);
-  for (size_t b = 0; b < BUCKETS; ++b) /* whoever has the first record of a bucket sorts it */
+  /* the worker that has the first record of a bucket sorts it */
+  for (size_t b = 0; b < BUCKETS; ++b)
     if (start[b] >= begin && start[b] < end && start[b] < start[b + 1])
       sort_bucket(work, start[b], start[b + 1] - start[b]);
 }

@@ -1,9 +1,9 @@
 /* Eight boxes at a time, as whole numbers (private to src/broad).
  *
  * A map that never decreases keeps overlaps: boxes whose numbers do not overlap do not overlap. The
- * few that do are then tested exactly. Numbers are below 2^30, so that differences fit, and an
- * interval misses another where one of two differences is negative: one sign bit for all six tests,
- * and no branch, so that compilers make vector code of the loop for any machine. */
+ * few boxes whose numbers overlap are then tested exactly. Numbers are below 2^30, so that
+ * differences fit; intervals do not overlap if one of two differences is negative: one sign bit for
+ * all six tests, and no branch, so that compilers vectorise the loop on any machine. */
 #ifndef TL_BROAD_LANES_H
 #define TL_BROAD_LANES_H
 
@@ -16,14 +16,14 @@ typedef struct tl_lanes {
   _Alignas(64) int32_t lo[3][TL_LANES], hi[3][TL_LANES];
 } tl_lanes;
 
-/* A box of the same numbers. */
+/* A box as whole numbers. */
 typedef struct tl_lane {
   int32_t lo[3], hi[3];
 } tl_lane;
 
 static const uint32_t tl_lane_bit[TL_LANES] = {1, 2, 4, 8, 16, 32, 64, 128};
 
-/* One bit for each of the boxes that overlaps. */
+/* One bit for each of the eight boxes that overlaps. */
 static inline unsigned tl_lanes_overlap(const tl_lanes *boxes, const tl_lane *box) {
   const int32_t x0 = box->lo[0], y0 = box->lo[1], z0 = box->lo[2];
   const int32_t x1 = box->hi[0], y1 = box->hi[1], z1 = box->hi[2];
@@ -54,7 +54,7 @@ static inline tl_lane tl_lane_none(void) {
   return (tl_lane){{most, most, most}, {-1, -1, -1}};
 }
 
-/* The box around all eight. */
+/* The bounding box of all eight. */
 static inline tl_lane tl_lanes_union(const tl_lanes *boxes) {
   tl_lane all;
   for (int axis = 0; axis < 3; ++axis) {

@@ -1,11 +1,11 @@
-/* From boxes to sorted numbers. See packed.h for the idea. */
+/* From boxes to sorted numbers; packed.h explains the method. */
 #include "broad/packed.h"
 #include "base/isa.h"
 #include "base/clock.h"
 
-#define BUCKET_BOXES ((size_t)1500) /* about, as long as there are enough buckets */
+#define BUCKET_BOXES ((size_t)1500) /* boxes of a bucket, about, if there are enough buckets */
 #define RANGE        0x1p30
-#define MOST_TESTS   48.0 /* of eight boxes each, per box: more is a crowd */
+#define MOST_TESTS   48.0 /* tests of eight boxes per box: with more, the scene is too crowded */
 
 bool tl_packed_never_of_tests = false;
 
@@ -20,8 +20,8 @@ static const tl_packed_loops *loops_now(void) {
 
 /* ---- maps ----------------------------------------------------------------------------------- */
 
-/* The range of numbers: all boxes, but where some are so far out that those in the middle would
- * all have the same numbers. */
+/* The range of numbers: all boxes, except outliers so far away that the others would all have the
+ * same numbers. */
 static void find_range(const tl_bins *bins, int k, double *lo, double *hi) {
   double bulk_lo[3], bulk_hi[3];
   *lo = HUGE_VAL;
@@ -71,8 +71,8 @@ static void make_cells(const tl_bins_level *level, tl_packed_cells *cells) {
 
 static size_t bucket_of(const tl_packed *packed, uint32_t key) { return key >> packed->shift; }
 
-/* Sorts the records of a bucket by cell. An entry of the table first counts the boxes of the cell
- * before it, then says where the next of them goes, and in the end where they end. */
+/* Sorts the records of a bucket by cell. An entry of the table is first the number of boxes of the
+ * cell before it, then the place of its next box, finally the end of the cell. */
 static void sort_bucket(const tl_packed *packed, size_t bucket, size_t begin, size_t end) {
   const size_t first = bucket << packed->shift;
   size_t last = (bucket + 1) << packed->shift;
@@ -120,7 +120,7 @@ static void sort_worker(void *context, tl_team *team, int w, int workers) {
   start[packed->buckets] = at;
   loops->spread(packed, begin, end, next);
   tl_team_barrier(team);
-  /* Whoever has the first place of a bucket sorts it; empty ones have a place, too. */
+  /* The worker that has the first place of a bucket sorts it; empty buckets have a place, too. */
   for (size_t b = 0; b < packed->buckets; ++b)
     if (start[b] >= begin && (start[b] < end || w == workers - 1))
       sort_bucket(packed, b, start[b], start[b + 1]);
@@ -158,9 +158,10 @@ static talus_status sort(tl_packed *packed) {
   return TALUS_OK;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------ */
+/* ---- the whole search
+ * ------------------------------------------------------------------------------ */
 
-/* Tests of eight boxes that the own levels take, about. */
+/* Estimated number of tests of eight boxes in the own levels. */
 static double count_tests(void *context, size_t begin, size_t end) {
   const tl_packed *packed = context;
   double tests = 0;

@@ -1,7 +1,7 @@
 /* Packed bins: numbers of boxes, and the search with eight boxes tested at once. Included once for
- * each instruction set, by a file whose name ends in it; the same pairs with each. By hand with
- * AVX2 and AVX-512, whose vectors are of eight whole numbers too, and as loops that compilers make
- * vectors of elsewhere. */
+ * each instruction set, by a file whose name ends in it; all find the same pairs. Written by hand
+ * for AVX2 and AVX-512 with vectors of eight 32-bit numbers, and for others as loops that compilers
+ * vectorise. */
 #include "base/simd.h"
 #include "broad/packed_out.h"
 
@@ -43,7 +43,8 @@ static void count(const tl_packed *packed, size_t begin, size_t end, size_t *cou
     count_some(packed, begin, end, counts, false);
 }
 
-/* The map in registers: writing records might change it, for all that a compiler knows. */
+/* A local copy of the map stays in registers: the compiler must assume that writing records changes
+ * it. */
 #define PARTS (TL_PACKED_LANES / WIDE)
 typedef struct numbering {
   wide origin[PARTS], scale[PARTS], least[PARTS], most[PARTS];
@@ -60,7 +61,7 @@ TL_LANES_INLINE numbering numbering_of(const tl_packed_map *map) {
   return n;
 }
 
-/* Six numbers of a box, and two of nothing. */
+/* Six numbers of a box, and two unused. */
 TL_LANES_INLINE __m256i numbers_of(const numbering *map, const talus_box *box) {
 #if TL_SIMD_AVX512
   const __m512d t =
@@ -112,7 +113,7 @@ TL_LANES_INLINE __m256i load_eight(const void *from) {
   return _mm256_loadu_si256((const __m256i *)from);
 }
 
-/* Bits of lanes that are above 0; that are 0. */
+/* Bits of lanes that are above 0; of lanes that are 0. */
 TL_LANES_INLINE unsigned find_positive(__m256i x) {
 #if TL_SIMD_AVX512
   return _mm256_cmpgt_epi32_mask(x, _mm256_setzero_si256());
@@ -129,7 +130,7 @@ TL_LANES_INLINE unsigned find_zero(__m256i x) {
 #endif
 }
 
-/* The lanes in `which` first. */
+/* Moves the lanes in `which` to the front. */
 TL_LANES_INLINE __m256i close_up(__m256i x, unsigned which) {
 #if TL_SIMD_AVX512
   return _mm256_maskz_compress_epi32((__mmask8)which, x);
@@ -140,7 +141,7 @@ TL_LANES_INLINE __m256i close_up(__m256i x, unsigned which) {
 #endif
 }
 
-/* A box in every lane. */
+/* A box broadcast to all lanes. */
 typedef struct lanes_box {
   __m256i low_x, low_y, low_z, high_x, high_y, high_z;
 } lanes_box;
@@ -151,7 +152,7 @@ TL_LANES_INLINE lanes_box spread_box(const tl_packed *packed, uint32_t p) {
                      _mm256_set1_epi32(packed->high[1][p]), _mm256_set1_epi32(packed->high[2][p])};
 }
 
-/* The least of the six sums of a box and each of the eight at q: negative, 0 or more. */
+/* Smallest of the six sums of a box and each of the eight at q: negative, 0 or more. */
 TL_LANES_INLINE __m256i least_at(const tl_packed *packed, const lanes_box *box, uint32_t q) {
   const __m256i a = _mm256_add_epi32(box->high_x, load_eight(packed->low[0] + q));
   const __m256i b = _mm256_add_epi32(box->low_x, load_eight(packed->high[0] + q));
@@ -171,7 +172,7 @@ TL_LANES_INLINE void test_lanes(const tl_packed *packed, uint32_t p, uint32_t q,
   *touch = find_zero(least);
 }
 
-/* Pairs of p with the others, of which the first n count. May write eight. */
+/* Writes pairs of p with the others; the first n count, but eight may be written. */
 TL_LANES_INLINE void put_all(tl_pair *to, __m256i p, __m256i others, unsigned n) {
   const __m256i q = _mm256_and_si256(others, _mm256_set1_epi32((int32_t)~TL_BINS_STATIC));
   const __m256i a = _mm256_min_epu32(p, q), b = _mm256_max_epu32(p, q);
@@ -181,8 +182,8 @@ TL_LANES_INLINE void put_all(tl_pair *to, __m256i p, __m256i others, unsigned n)
     _mm256_storeu_si256((__m256i *)(void *)(to + 4), _mm256_permute2x128_si256(even, odd, 0x31));
 }
 
-/* Box p against a run of up to eight: its pairs to out + count. *nearest: where a sum is 0, so is
- * a lane of it. */
+/* Writes the pairs of box p with a run of up to eight to out + count. If a sum is 0, a lane of
+ * *nearest is 0. */
 TL_LANES_INLINE size_t near_run(const tl_packed *packed, const lanes_box *box, __m256i own,
                                 uint32_t q, uint32_t length, tl_pair *out, size_t count,
                                 __m256i *nearest) {
@@ -258,7 +259,7 @@ static void search_near(tl_packed_out *out, const tl_bins_level *level, uint32_t
                              ? near_all(out, p, &runs, true, out->pair, out->count, &nearest)
                              : near_all(out, p, &runs, false, out->pair, out->count, &nearest);
     if (__builtin_expect(find_zero(nearest) != 0, 0)) {
-      search_rows(out, p, level); /* once more */
+      search_rows(out, p, level); /* again, one by one */
       continue;
     }
     out->count = count;
@@ -319,9 +320,9 @@ static void spread(const tl_packed *packed, size_t begin, size_t end, size_t *ne
 
 static const uint32_t lane_bit[TL_PACKED_LANES] = {1, 2, 4, 8, 16, 32, 64, 128};
 
-/* No branches, so that compilers make vector code of the loops for any machine: the sign of all six
- * sums together says that one is negative, and that of all six less one that one is negative or 0.
- */
+/* Written without branches, so that compilers vectorise the loops on any machine: the sign of the
+ * OR of all six sums says that one is negative, that of the sums minus one that one is negative or
+ * 0. */
 TL_LANES_INLINE void test_lanes(const tl_packed *packed, uint32_t p, uint32_t q, unsigned *sure,
                                 unsigned *touch) {
   const int32_t x0 = packed->low[0][p], y0 = packed->low[1][p], z0 = packed->low[2][p];

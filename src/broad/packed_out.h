@@ -1,4 +1,4 @@
-/* Where the search through packed bins puts pairs (private to src/broad). */
+/* Output of the search through packed bins (private to src/broad). */
 #ifndef TL_BROAD_PACKED_OUT_H
 #define TL_BROAD_PACKED_OUT_H
 
@@ -13,7 +13,7 @@
 
 #define TL_PACKED_BUFFER 512 /* pairs */
 
-/* Where a block's pairs go: a few at a time. */
+/* Buffer for the pairs of a block. */
 typedef struct tl_packed_out {
   const tl_packed *packed;
   tl_catch *to;
@@ -32,7 +32,7 @@ static inline void tl_packed_flush(tl_packed_out *out) {
   out->count = 0;
 }
 
-/* From members to slots; false: groups that ignore each other. */
+/* From members to slots; false: their groups ignore each other. */
 static inline bool tl_packed_find_slots(const tl_packed *packed, uint32_t *a, uint32_t *b) {
   const tl_model *model = packed->bins->model;
   *a = tl_crowd_slot(packed->bins->crowd, *a);
@@ -52,7 +52,7 @@ TL_LANES_INLINE void tl_packed_put(tl_packed_out *out, uint32_t who_a, uint32_t 
   out->count++;
 }
 
-/* The boxes themselves. */
+/* Compares the boxes themselves. */
 static inline bool tl_packed_overlap(const tl_packed *packed, uint32_t who_a, uint32_t who_b) {
   const talus_box *a = &packed->bins->boxes[who_a & ~TL_BINS_STATIC];
   const talus_box *b = &packed->bins->boxes[who_b & ~TL_BINS_STATIC];

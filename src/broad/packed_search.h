@@ -5,7 +5,7 @@
  *                        own level; search_rows does it for one
  * Pairs are met as bins_search.c says. */
 
-/* Box p against those of the eight at q that mask has. */
+/* Tests box p against those of the eight at q whose bit is in the mask. */
 TL_LANES_INLINE void test(tl_packed_out *out, uint32_t p, uint32_t q, unsigned mask) {
   unsigned sure, touch;
   test_lanes(out->packed, p, q, &sure, &touch);
@@ -26,7 +26,7 @@ TL_LANES_INLINE unsigned mask_of(uint32_t n) {
   return n >= TL_PACKED_LANES ? 0xffu : (1u << n) - 1;
 }
 
-/* Box p against those of a run. */
+/* Tests box p against those of a run. */
 TL_LANES_INLINE void test_run(tl_packed_out *out, uint32_t p, uint32_t begin, uint32_t end) {
   for (uint32_t q = begin; q < end; q += TL_PACKED_LANES)
     test(out, p, q, mask_of(end - q));
@@ -38,7 +38,7 @@ static uint32_t clamp_cell(double t, uint32_t cells) {
 }
 
 /* Cells along an axis that hold the low corner of any box of a level touching box p, and perhaps a
- * few more: where it is, is taken from its numbers, which are rounded. */
+ * few more, because they follow from rounded numbers. */
 static void cover(const tl_packed *packed, uint32_t p, const tl_bins_level *level, int k,
                   uint32_t *from, uint32_t *to) {
   const double origin = packed->map.origin[k], quantum = packed->quantum[k];
@@ -52,7 +52,7 @@ static void cover(const tl_packed *packed, uint32_t p, const tl_bins_level *leve
                                              : clamp_cell(above, level->cells[k]);
 }
 
-/* Box p against a finer level. */
+/* Tests box p against a finer level. */
 static void search_finer(tl_packed_out *out, uint32_t p, const tl_bins_level *level) {
   uint32_t from[3], to[3];
   for (int k = 0; k < 3; ++k)
@@ -65,8 +65,8 @@ static void search_finer(tl_packed_out *out, uint32_t p, const tl_bins_level *le
     }
 }
 
-/* Box p against its neighbours: those behind it in the own cell, the next cell, and three cells of
- * four rows. */
+/* Tests box p against its neighbours: those after it in its cell, the next cell, and three cells in
+ * each of four rows. */
 static void search_rows(tl_packed_out *out, uint32_t p, const tl_bins_level *level) {
   const uint32_t *own = out->packed->start + out->packed->key[p];
   const uint32_t next[4] = {level->row, level->plane - level->row, level->plane,

@@ -3,19 +3,19 @@
 #include "base/cancel.h"
 #include "base/sort.h"
 
-#define TRIALS ((size_t)16)   /* at most, and no more than an eighth of all blocks */
-#define LEAST  ((uint64_t)16) /* pairs of room for a block */
+#define TRIALS ((size_t)16)   /* most trials, and at most an eighth of all blocks */
+#define LEAST  ((uint64_t)16) /* least room for pairs of a block */
 
 typedef struct search_work {
   tl_search_fn *fn;
   const void *context;
   tl_cancel *cancel;
   uint64_t room;   /* pairs per block */
-  tl_pair *rooms;  /* of all blocks */
-  uint64_t *count; /* pairs of each block */
-  uint64_t *first; /* where they start in `out` */
+  tl_pair *rooms;  /* buffers of all blocks */
+  uint64_t *count; /* by block: number of pairs */
+  uint64_t *first; /* by block: begin in `out` */
   tl_pair *out;
-  size_t stride; /* from one trial to the next */
+  size_t stride; /* blocks between two trials */
 } search_work;
 
 static void try_blocks(void *context, size_t begin, size_t end) {
@@ -47,15 +47,15 @@ static void place_blocks(void *context, size_t begin, size_t end) {
   }
 }
 
-/* A quarter more than the fullest trial; but a trial may have met the one crowded block, and all
- * rooms together should not be more than twice the result: they are most of what a step takes. */
+/* A quarter more than the largest trial. But a trial may have met the only crowded block, and all
+ * buffers together, which are most of the memory of a step, must not exceed twice the result. */
 static talus_status choose_room(const tl_par *par, size_t blocks, search_work *work) {
   const size_t eighth = blocks / 8 + 1;
   const size_t trials = blocks == 0 ? 0 : eighth < TRIALS ? eighth : TRIALS;
   uint64_t most = 0, sum = 0;
   work->stride = trials > 0 ? blocks / trials : 0;
   tl_for(par, trials, 1, try_blocks, work);
-  TL_GO_ON(work->cancel); /* else some have no count */
+  TL_GO_ON(work->cancel); /* otherwise some have no count */
   for (size_t t = 0; t < trials; ++t) {
     sum += work->count[t];
     most = work->count[t] > most ? work->count[t] : most;

@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "crowd/crowd.h"
 
-/* Where a block's pairs go. */
+/* Buffer for a block's pairs. */
 typedef struct tl_catch {
   tl_pair *out;
   uint64_t count, room;
@@ -21,11 +21,11 @@ static inline void tl_catch_put(tl_catch *to, uint32_t a, uint32_t b) {
   to->count++;
 }
 
-/* Puts all pairs of a block; the same ones in the same order whenever it is called. */
+/* Finds all pairs of a block; every call gives the same pairs in the same order. */
 typedef void tl_search_fn(const void *context, size_t block, tl_catch *to);
 
-/* Pairs of all blocks. The result is the last thing taken from the crowd's arena. Looks between any
- * two blocks whether it is asked to stop (crowd->cancel). */
+/* Finds the pairs of all blocks. The result is the last block taken from the crowd's arena. Checks
+ * between blocks whether it is asked to stop (crowd->cancel). */
 talus_status tl_search(const tl_crowd *crowd, size_t blocks, tl_search_fn *fn, const void *context,
                        tl_pairs *pairs);
 

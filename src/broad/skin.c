@@ -1,15 +1,16 @@
-/* The Verlet skin (Verlet 1967): candidate pairs are found for boxes that are larger than they need
- * be by half the skin on each side, and kept. As long as every box is still within its larger one,
- * whatever moved it there, boxes that overlap now are among the candidates; and of these the ones
- * are taken that overlap now. So the answer is the same as without a skin, to the order.
+/* The Verlet skin (Verlet 1967): candidate pairs are found for boxes that are enlarged by half the
+ * skin on each side, and kept. As long as every box is inside its enlarged box, boxes that overlap
+ * now are among the candidates, and are selected from them. So the result is the same as without a
+ * skin, including the order.
  *
- * A step that keeps them goes through memory three times and no more:
- *  1. every box is compared with its larger one, which gives the furthest that any side has moved;
- *     a few that have left get new candidates (skin_mend.c);
- *  2. two sides that have moved so far are nearer or further by twice that at most. What two bytes
- *     per candidate say of the boxes when they were found, and six per body of how its sides have
- *     moved since, decide nearly all; the others are tested: one bit each;
- *  3. candidates whose bit is set are written, each block where the counts say it begins. */
+ * A step that keeps candidates goes through memory three times:
+ *  1. every box is compared with its enlarged box, which gives the largest displacement of a side;
+ *  a few boxes that have left theirs get new candidates (skin_mend.c);
+ *  2. the distance of two sides has changed by at most twice that displacement. Nearly all
+ *  candidates are decided by two bytes per candidate, about the boxes when they were found, and six
+ *  bytes per body, about the displacements of its sides since then; the others are tested. The
+ *  result is one bit per candidate;
+ *  3. candidates whose bit is set are written; each block begins where the counts say. */
 #include "broad/broad.h"
 #include "broad/skin.h"
 
@@ -17,7 +18,7 @@
 
 #include <stdatomic.h>
 
-#define BLOCK ((size_t)512) /* boxes that are looked at together */
+#define BLOCK ((size_t)512) /* boxes that a task examines */
 
 typedef struct skin_work {
   const tl_model *model;
@@ -26,23 +27,23 @@ typedef struct skin_work {
   tl_images images;
   const tl_skin_lanes *lanes;
   tl_broad_cache *cache;
-  const tl_pair *found; /* candidates on their way into the cache */
-  double *far;          /* m, of each block of boxes: the furthest a side has moved */
-  _Atomic size_t *left; /* boxes that left; beyond most_left the rest is in vain */
-  uint32_t *strays;     /* which */
+  const tl_pair *found; /* candidates that are prefetched */
+  double *far;          /* m, by block of boxes: largest displacement of a side */
+  _Atomic size_t *left; /* boxes that left; beyond most_left the rest is useless */
+  uint32_t *strays;     /* these boxes */
   size_t most_left;
-  _Atomic bool *odd; /* a box is not finite */
+  _Atomic bool *odd; /* some box is not finite */
   unsigned need;     /* candidates of lower levels are tested */
-  uint64_t *bits;    /* of candidates */
-  uint64_t *first;   /* of each block of candidates: how many are taken; then, where they go */
+  uint64_t *bits;    /* by candidate */
+  uint64_t *first;   /* by block of candidates: number selected, later their begin */
   size_t taken;
   tl_pair *out;
 } skin_work;
 
-/* ---- are the candidates good for another time? ----------------------------------------------- */
+/* ---- are the candidates still valid? --------------------------------------------------------- */
 
-/* Along a periodic axis a box may have gone once around since: then it is checked with a little
- * less room, so that the rounding of moving it cannot matter. */
+/* On a periodic axis a box may have wrapped around since: then it is checked with slightly less
+ * room, so that the rounding of moving it cannot matter. */
 static bool is_within_axis(const tl_images *images, int k, const tl_span3 *box,
                            const tl_span3 *larger) {
   if (larger->lo[k] <= box->lo[k] && box->hi[k] <= larger->hi[k])
@@ -67,7 +68,7 @@ static bool stays(const skin_work *work, size_t i) {
   return true;
 }
 
-/* One more that left, or that has become smaller than its skin allows for: false where that is one
+/* Adds a box that left its enlarged box, or shrank more than its skin allows; false if there are
  * too many. */
 static bool note_stray(const skin_work *work, size_t i) {
   const size_t before = atomic_fetch_add_explicit(work->left, 1, memory_order_relaxed);
@@ -77,8 +78,8 @@ static bool note_stray(const skin_work *work, size_t i) {
   return true;
 }
 
-/* The furthest that a side of these boxes has moved, but for strays; HUGE_VAL: too many have left.
- * With periods how far is not asked: boxes may have gone round. */
+/* Largest displacement of a side of these boxes, except strays; HUGE_VAL: too many have left. It is
+ * not measured on periodic axes: boxes may have wrapped around. */
 static double measure_boxes(const skin_work *work, size_t first, size_t last) {
   const talus_box *boxes = work->boxes, *grown = work->cache->grown.data;
   const double skin = work->cache->skin;
@@ -116,7 +117,8 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Of all boxes. Up to `most` that left are given new candidates; HUGE_VAL: there were more. */
+/* The same for all boxes. Up to `most` that left are given new candidates; HUGE_VAL: there were
+ * more. */
 static talus_status measure(skin_work *work, tl_arena *arena, size_t most, double *far) {
   const tl_arena_mark mark = tl_arena_get_mark(arena);
   const size_t blocks = (work->count + BLOCK - 1) / BLOCK;
@@ -140,18 +142,18 @@ static talus_status measure(skin_work *work, tl_arena *arena, size_t most, doubl
     work->cache->mended++;
   } else {
     *far = HUGE_VAL;
-    work->cache->valid = true; /* as it was: for skin_choose.c, a box has left */
+    work->cache->valid = true; /* still valid: tells skin_choose.c that a box has left */
   }
   return TALUS_OK;
 }
 
-/* A search by brute force for so many costs less than to find everything anew. */
+/* Most strays: a search by brute force for so many costs less than finding all candidates anew. */
 static size_t most_strays(const skin_work *work) {
   return work->count / 64 < TL_SKIN_STRAYS ? work->count / 64 : TL_SKIN_STRAYS;
 }
 
-/* Whether the candidates are of these bodies, masked as now. Bodies that came and went at the same
- * number are for the owner to tell (tl_broad_forget). */
+/* True if the candidates belong to these bodies with the present groups. The owner must say if
+ * bodies came and went but their number is the same (tl_broad_forget). */
 static bool is_known(const skin_work *work) {
   const tl_broad_cache *cache = work->cache;
   return cache->valid && (work->model->skin < 0 || cache->skin == work->model->skin) &&
@@ -208,7 +210,7 @@ static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_crowd
   TL_TRY(tl_array_resize(&cache->moves, work->images.any ? 0 : 6 * work->count));
   cache->skin = skin;
   tl_for(&work->model->par, work->count, BLOCK, grow_boxes, work);
-  if (atomic_load(&odd)) /* of a plane, or a mistake */
+  if (atomic_load(&odd)) /* of a plane, or an error */
     TL_TRY(tl_broad_check(crowd, work->boxes));
   TL_TRY(find_candidates(kind, work, crowd));
   cache->ignored = work->model->ignored.count;
@@ -217,11 +219,10 @@ static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_crowd
   return TALUS_OK;
 }
 
-/* Candidates that hold for these boxes, as they are kept or renewed, and the furthest that a side
- * has moved since. HUGE_VAL: none, because a skin is of no use (skin_choose.c), or because even now
- * a box seems not to be within the larger one. That needs a periodic axis and a skin of some 1e-13
- * of its length or of the coordinates: what is left of it after a box has been moved round is less
- * than the rounding of doing so. */
+/* Makes candidates valid for these boxes, kept or new ones, and returns the largest displacement of
+ * a side since. HUGE_VAL: none, because a skin does not pay (skin_choose.c), or because even now a
+ * box seems to be outside of its enlarged box. The latter needs a periodic axis and a skin of about
+ * 1e-13 of its length or of the coordinates: less than the rounding of moving a box around. */
 static talus_status keep(talus_broad_kind kind, skin_work *work, const tl_crowd *crowd,
                          double *far) {
   tl_broad_cache *cache = work->cache;
@@ -234,16 +235,16 @@ static talus_status keep(talus_broad_kind kind, skin_work *work, const tl_crowd 
     return TALUS_OK;
   }
   const double skin = tl_skin_choose(crowd, work->boxes);
-  if (!(skin > 0)) { /* none is of any use */
+  if (!(skin > 0)) { /* no skin pays */
     cache->valid = false;
     return TALUS_OK;
   }
   TL_TRY(renew(kind, work, crowd, skin));
-  /* Measured even now: larger boxes are rounded, which a very thin skin feels. */
+  /* Measured also now: enlarged boxes are rounded, which matters for a very thin skin. */
   return measure(work, crowd->arena, 0, far);
 }
 
-/* ---- pairs of the candidates ----------------------------------------------------------------- */
+/* ---- selecting pairs from the candidates ----------------------------------------------------- */
 
 static size_t size_of_block(const skin_work *work, size_t block) {
   const size_t left = work->cache->candidates.count - block * TL_SKIN_BLOCK;

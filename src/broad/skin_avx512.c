@@ -1,4 +1,4 @@
-/* The loops of the skin by hand for AVX-512, for which this file is compiled (CMakeLists.txt). */
+/* The loops of the skin by hand for AVX-512 (CMakeLists.txt). */
 #include "broad/skin.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__BMI__)
@@ -7,17 +7,17 @@
 
 _Static_assert(sizeof(talus_box) == 6 * sizeof(double), "a box is six numbers");
 
-/* ---- how far boxes have moved: four are three times eight numbers ---------------------------- */
+/* ---- displacements of boxes: four boxes are three times eight numbers ------------------------ */
 
-/* Sides that are low ones, of the three eights. */
+/* Low sides in each of the three vectors. */
 static const __mmask8 low[3] = {0xc7, 0x71, 0x1c};
 
-/* What is the same for all eights. */
+/* Constants of all vectors. */
 typedef struct eights {
   __m512d skin, half, scale;
 } eights;
 
-/* Lanes that are not steady, infinite ones among them. */
+/* Lanes that are not steady, including infinite ones. */
 static inline __mmask8 find_moved(const double *boxes, const double *grown, const eights *of,
                                   __mmask8 is_low, __m512d *far, int8_t *moves) {
   const __m512d x = _mm512_loadu_pd(boxes), g = _mm512_loadu_pd(grown);
@@ -60,7 +60,7 @@ static inline double largest(__m512d x) {
   return _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-/* Rounded down, as the plain loop does it; the smaller of NaN and 127 is 127 there too. */
+/* Rounds down like the plain loop; the smaller of NaN and 127 is 127 there, too. */
 static inline unsigned steps_down(double distance, double scale) {
   const double steps = fabs(distance) * scale;
   return (unsigned)(int)(steps < TL_SKIN_LEVEL ? steps : TL_SKIN_LEVEL);
@@ -107,8 +107,8 @@ static size_t list_open(const uint8_t *levels, size_t count, unsigned need, uint
   return opens;
 }
 
-/* Eight at a time; what is written beyond them is overwritten by the next, but not at the end,
- * where another block's begin. Compressing into memory itself is slow on some processors. */
+/* Writes eight at a time; the surplus is overwritten by the next, except at the end, where another
+ * block begins. Compressing directly into memory is slow on some processors. */
 static void put(const tl_pair *candidates, size_t count, const uint64_t *bits, tl_pair *out,
                 size_t found) {
   size_t n = 0;

@@ -1,4 +1,4 @@
-/* What the loops of the skin for all instruction sets share. */
+/* Functions of the skin that all instruction sets share. */
 #include "broad/skin.h"
 
 #include "base/isa.h"
@@ -10,10 +10,10 @@ const tl_skin_lanes *tl_skin_lanes_now(void) {
   return all[tl_isa_now()];
 }
 
-/* ---- how far boxes have moved ---------------------------------------------------------------- */
+/* ---- displacements of boxes ------------------------------------------------------------------ */
 
-/* Sides of the box less those of the larger one, inwards. A difference of doubles has the sign of
- * the comparison, so none of this is in doubt. Infinite sides have none. */
+/* Displacement of a side inwards, relative to the enlarged box. A difference of doubles has the
+ * sign of the comparison, so rounding does not matter. Infinite sides have none. */
 static inline double inwards(double difference, double side, double larger, double half) {
   return isinf(side) && side == larger ? half : difference;
 }
@@ -36,7 +36,7 @@ int tl_skin_check_box(const talus_box *box, const talus_box *grown, double skin,
   };
   int moved = TL_SKIN_STEADY;
   for (int k = 0; k < 6; ++k) {
-    if (!(u[k] >= 0)) /* what is not a number is within nothing */
+    if (!(u[k] >= 0)) /* also true for NaN */
       return TL_SKIN_LEFT;
     if (u[k] > skin)
       moved = TL_SKIN_WITHIN;
@@ -48,11 +48,11 @@ int tl_skin_check_box(const talus_box *box, const talus_box *grown, double skin,
 
 /* ---- which candidates overlap ---------------------------------------------------------------- */
 
-/* Two sides that moved by `far` are nearer or further by twice that at most. Two levels are for
- * rounding. Of a skin next to nothing, steps are not numbers. */
+/* If two sides moved by `far`, their distance changed by at most twice that. Two levels are added
+ * for rounding. With an extremely thin skin steps are not numbers. */
 unsigned tl_skin_need(double far, double skin) {
   if (!(far <= 0.5 * skin) || skin < TL_SKIN_LEAST)
-    return TL_SKIN_LEVEL + 1; /* a box became smaller than levels know of */
+    return TL_SKIN_LEVEL + 1; /* a box shrank by more than levels cover */
   const unsigned need = (unsigned)(far / (0.5 * skin) * TL_SKIN_STEPS) + 2;
   return need < TL_SKIN_LEVEL ? need : TL_SKIN_LEVEL;
 }
@@ -71,10 +71,10 @@ static inline size_t count_bits(uint64_t x) {
               56);
 }
 
-/* Decides, of the open ones, those of which one distance alone matters and is not near nought now:
- * where that was and how far its two sides have moved is known to half a step each, so that three
+/* Decides those of the open candidates for which only one distance matters and is not near 0 now:
+ * its old value and the displacements of its two sides are known to half a step each, so three
  * halves decide. In half steps that is 2 * 1.5, and 5 is the next odd number but one. Moves of all
- * bodies fit into a cache that boxes do not. The others stay in the list; their number. */
+ * bodies fit into a cache, boxes do not. The others stay in the list; returns their number. */
 static size_t settle(const int8_t *moves, const tl_skin_block *block, unsigned need, uint64_t *bits,
                      uint16_t *open, size_t opens) {
   static const uint8_t opposite[8] = {3, 4, 5, 0, 1, 2, 0, 0};
@@ -99,7 +99,7 @@ static size_t settle(const int8_t *moves, const tl_skin_block *block, unsigned n
   return left;
 }
 
-/* Nobody can predict what is tested and what comes out, so nothing branches on it. */
+/* Neither tests nor results are predictable, so nothing branches on them. */
 size_t tl_skin_decide(const tl_skin_lanes *lanes, const talus_box *boxes, const int8_t *moves,
                       const tl_skin_block *block, unsigned need, uint64_t *bits) {
   uint16_t open[TL_SKIN_BLOCK + 1];

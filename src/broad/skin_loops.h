@@ -6,15 +6,15 @@
 
 _Static_assert(sizeof(talus_box) == 6 * sizeof(double), "a box is six numbers");
 
-/* ---- how far boxes have moved: four are 24 numbers ------------------------------------------- */
+/* ---- displacements of boxes: four boxes are 24 numbers --------------------------------------- */
 
 #define FOUR 24
 
-/* Sides that are low ones: x, y, z of every six. */
+/* Mask of low sides: x, y, z of every six. */
 static const int64_t low_sides[FOUR] = {-1, -1, -1, 0, 0, 0, -1, -1, -1, 0, 0, 0,
                                         -1, -1, -1, 0, 0, 0, -1, -1, -1, 0, 0, 0};
 
-/* WIDE numbers to whole ones, the nearest. */
+/* Rounds WIDE numbers to the nearest whole ones. */
 INLINE void store_steps(int8_t *to, wide x) {
 #if REGISTER == 32
   const __m128i four = _mm256_cvtpd_epi32((__m256d)x);
@@ -22,7 +22,7 @@ INLINE void store_steps(int8_t *to, wide x) {
   const int all = _mm_cvtsi128_si32(bytes);
   memcpy(to, &all, WIDE);
 #else
-  for (int i = 0; i < WIDE; ++i) /* beyond a byte only where it does not count */
+  for (int i = 0; i < WIDE; ++i) /* values beyond a byte occur only where they do not count */
     to[i] = (int8_t)(x[i] > -127 ? x[i] < 127 ? (int)(x[i] + (x[i] < 0 ? -0.5 : 0.5)) : 127 : -127);
 #endif
 }
@@ -63,7 +63,7 @@ static inline unsigned steps_down(double distance, double scale) {
   return steps >= TL_SKIN_LEVEL ? TL_SKIN_LEVEL : steps > 0 ? (unsigned)steps : 0;
 }
 
-/* Of the boxes as they were: larger ones reach further by the skin, half of it each. */
+/* Uses the boxes as they were: enlarged ones reach further by half the skin each. */
 static inline void mark_one(const talus_box *a, const talus_box *b, double skin, uint8_t *level,
                             uint8_t *mark) {
   const double along[6] = {a->lo.x - b->hi.x, a->lo.y - b->hi.y, a->lo.z - b->hi.z,
@@ -102,7 +102,8 @@ static void mark(const talus_box *grown, const tl_pair *candidates, size_t count
 #define OPEN_BYTES 16
 #endif
 
-/* Bits of those of OPEN_BYTES bytes that are below `need`; *high: whose highest bit is set. */
+/* Bits of those of OPEN_BYTES bytes that are below `need`; *high: bits of those whose highest bit
+ * is set. */
 INLINE uint64_t find_open(const uint8_t *levels, unsigned need, uint64_t *high) {
 #if defined(__AVX2__)
   const __m256i level = _mm256_loadu_si256((const __m256i *)(const void *)levels);
@@ -169,8 +170,8 @@ static size_t list_open(const uint8_t *levels, size_t count, unsigned need, uint
 
 #if defined(__AVX2__)
 
-/* Four at a time; what is written beyond them is overwritten by the next, but not at the end, where
- * another block's begin. */
+/* Writes four at a time; the surplus is overwritten by the next, except at the end, where another
+ * block begins. */
 static void put(const tl_pair *candidates, size_t count, const uint64_t *bits, tl_pair *out,
                 size_t found) {
   size_t n = 0;

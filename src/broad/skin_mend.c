@@ -1,11 +1,11 @@
-/* A few boxes have left their larger ones (skin.c): candidates are mended instead of found anew. A
- * heap at rest has a handful of bodies that are not, on its top or on their way; without this, they
- * make everybody's candidates be found again in every other step.
+/* If a few boxes have left their enlarged boxes (skin.c), candidates are corrected instead of found
+ * anew. In a heap at rest a few bodies still move, on its top for example; without this, all
+ * candidates would be found again in every other step.
  *
- * Who left gets a new larger box. Everybody near its old or its new one is looked for by brute
- * force: such a pair is a candidate now if the larger boxes overlap, whatever it was before. So the
- * list is that of the larger boxes, as if it had been found with them; and pairs are the same with
- * any list that holds. */
+ * A stray, a body that left, gets a new enlarged box. All bodies near its old or its new one are
+ * searched by brute force: such a pair is now a candidate if the enlarged boxes overlap, whatever
+ * it was before. So the list is as if it had been found with the present enlarged boxes; and pairs
+ * are the same with any valid list. */
 #include "broad/broad.h"
 #include "broad/skin.h"
 
@@ -15,15 +15,16 @@
 #include <stdlib.h>
 
 #define GRAIN ((size_t)2048) /* boxes */
-#define ROOM  ((size_t)96)   /* of each stray: boxes near it; more, and all is found anew */
+/* most boxes near each stray; with more, all candidates are found anew */
+#define ROOM ((size_t)96)
 
 typedef struct mend_work {
   const tl_model *model;
   const tl_skin_mending *mending;
   const uint32_t *strays;
   tl_broad_cache *cache;
-  talus_box *fresh; /* by stray: its new larger box */
-  uint64_t *near;   /* a in the upper half, b in the lower */
+  talus_box *fresh; /* by stray: its new enlarged box */
+  uint64_t *near;   /* pairs: a in the upper half, b in the lower */
   _Atomic size_t *found;
   size_t room;
 } mend_work;
@@ -38,14 +39,14 @@ static bool overlap(const talus_box *a, const talus_box *b) {
          a->lo.z <= b->hi.z && b->lo.z <= a->hi.z;
 }
 
-/* Pairs of a stray with the boxes of the range; of two strays, once. */
+/* Finds pairs of strays with the boxes of the range; a pair of two strays once. */
 static void search_range(void *context, size_t begin, size_t end) {
   const mend_work *work = context;
   const talus_box *grown = work->cache->grown.data;
   for (size_t k = 0; k < work->mending->count; ++k) {
     const uint32_t stray = work->strays[k];
     const talus_box box = grown[stray];
-    size_t later = k + 1; /* strays are in ascending order: those after this one */
+    size_t later = k + 1; /* strays are ascending: those after this one */
     while (later < work->mending->count && work->strays[later] < begin)
       later++;
     for (size_t i = begin; i < end; ++i) {
@@ -64,7 +65,7 @@ static void search_range(void *context, size_t begin, size_t end) {
 
 static tl_pair pair_of(uint64_t key) { return (tl_pair){(uint32_t)(key >> 32), (uint32_t)key}; }
 
-/* The first candidate that is not before the pair. */
+/* Index of the first candidate that is not before the pair. */
 static size_t place_of(const tl_broad_cache *cache, tl_pair pair) {
   size_t lo = 0, hi = cache->candidates.count;
   while (lo < hi) {
@@ -97,8 +98,8 @@ static void move_candidates(tl_broad_cache *cache, size_t to, size_t from, size_
   memmove(cache->sides.data + to, cache->sides.data + from, count);
 }
 
-/* Candidates that are none any more go; what is left closes up. Pairs that are to come are put in
- * front of `near`: how many. */
+/* Removes candidates that no longer overlap, and closes the gaps. New pairs are moved to the front
+ * of `near`; returns their number. */
 static size_t take_out(const mend_work *work, size_t count) {
   tl_broad_cache *cache = work->cache;
   size_t to = 0, from = 0, coming = 0;
@@ -110,7 +111,7 @@ static size_t take_out(const mend_work *work, size_t count) {
       work->near[coming++] = work->near[i];
     if (wanted || !there)
       continue;
-    /* Places are looked up in the tail, which has not moved yet: pairs come in ascending order. */
+    /* Places are searched in the tail, which has not moved yet: pairs are ascending. */
     move_candidates(cache, to, from, place - from);
     to += place - from;
     from = place + 1;
@@ -120,7 +121,7 @@ static size_t take_out(const mend_work *work, size_t count) {
   return coming;
 }
 
-/* From the back, each to its place. */
+/* Inserts from the back, each at its place. */
 static talus_status put_in(const mend_work *work, size_t coming) {
   tl_broad_cache *cache = work->cache;
   size_t end = cache->candidates.count, to = end + coming;
@@ -129,7 +130,7 @@ static talus_status put_in(const mend_work *work, size_t coming) {
   TL_TRY(tl_array_reserve(&cache->candidates, to));
   for (size_t i = coming; i > 0; --i) {
     const tl_pair pair = pair_of(work->near[i - 1]);
-    cache->candidates.count = end; /* what is searched */
+    cache->candidates.count = end; /* the part that is searched */
     const size_t place = place_of(cache, pair);
     move_candidates(cache, place + i, place, end - place);
     cache->candidates.data[place + i - 1] = pair;
@@ -139,7 +140,7 @@ static talus_status put_in(const mend_work *work, size_t coming) {
   return TALUS_OK;
 }
 
-/* What is known of the candidates of strays, as if they had been found just now. */
+/* Writes the two bytes of the strays' candidates, as if they had been found just now. */
 static void mark_anew(const mend_work *work) {
   tl_broad_cache *cache = work->cache;
   const size_t found = atomic_load(work->found);
@@ -163,13 +164,13 @@ static talus_status edit(mend_work *work, tl_arena *arena, size_t found) {
   return TALUS_OK;
 }
 
-/* New larger boxes. While neighbours are looked for, a stray has one around its old and its new. */
+/* Makes new enlarged boxes. During the search, a stray has a box around its old and its new one. */
 static bool grow_strays(const mend_work *work) {
   talus_box *grown = work->cache->grown.data;
   for (size_t k = 0; k < work->mending->count; ++k) {
     const uint32_t stray = work->strays[k];
     if (!tl_box_is_finite(work->mending->boxes[stray]))
-      return false; /* of a plane, or a mistake */
+      return false; /* of a plane, or an error */
     work->fresh[k] = tl_box_grow(work->mending->boxes[stray], 0.5 * work->cache->skin);
   }
   for (size_t k = 0; k < work->mending->count; ++k)
@@ -177,7 +178,7 @@ static bool grow_strays(const mend_work *work) {
   return true;
 }
 
-/* False: a new larger box is rounded so that the box is not within. */
+/* False if rounding puts a box outside of its new enlarged box. */
 static bool measure_strays(const mend_work *work, double *far) {
   tl_broad_cache *cache = work->cache;
   for (size_t k = 0; k < work->mending->count; ++k) {
@@ -213,7 +214,7 @@ talus_status tl_skin_mend(const tl_model *model, tl_arena *arena, const tl_skin_
   if (grow_strays(&work)) {
     tl_for(&model->par, cache->grown.count, GRAIN, search_range, &work);
     const bool works = atomic_load(&found) <= work.room && measure_strays(&work, far);
-    if (works) /* not valid meanwhile: where memory runs out, candidates are missing */
+    if (works) /* invalid meanwhile: without memory, candidates are missing */
       TL_TRY(edit(&work, arena, atomic_load(&found)));
     cache->valid = works;
   }

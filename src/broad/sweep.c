@@ -1,30 +1,30 @@
 /* Sort and sweep (Baraff 1992; Cohen et al. 1995), the baseline of Poirrier 2009: boxes are sorted
  * by their lower end along the axis where they spread most; each is tested against those that begin
- * before it ends. For N even boxes in space these are in the order of N^(2/3), so this is for small
- * N, for scenes that are long and thin, and to compare with.
+ * before it ends. For N similar boxes in space that is of the order of N^(2/3) tests for each, so
+ * the method suits small N, long thin scenes, and comparisons.
  *
- * Ends are whole numbers, from a map that never decreases: what overlaps exactly does so in
- * numbers, and the few that do are tested exactly. Along the two other axes the numbers have 15
- * bits, and most boxes miss by a sign bit, many at a time. A cache keeps the order from one call to
+ * Ends are mapped to whole numbers by a monotone map: boxes that overlap also do so in numbers, and
+ * those that overlap in numbers are tested exactly. Along the two other axes the numbers have 15
+ * bits, and sign bits exclude most boxes, many at a time. A cache keeps the order from one call to
  * the next: it is nearly sorted then, and insertion takes time in proportion to how many have
  * changed places. */
 #include "base/sort.h"
 #include "broad/entries.h"
 
-#define BITS       30            /* of a place along the axis of the sweep */
-#define CROSS_BITS 15            /* of one along the others: differences fit 16 bits */
+#define BITS       30            /* bits along the axis of the sweep */
+#define CROSS_BITS 15            /* bits along the other axes: differences fit 16 bits */
 #define BLOCK      ((size_t)256) /* boxes of a block of the search */
 #define RUN        ((size_t)32)  /* boxes that are tested together */
-#define MOVES      ((size_t)8)   /* per box that insertion may make before sorting anew is better */
+#define MOVES      ((size_t)8)   /* most moves per box by insertion before sorting anew is better */
 
 typedef struct sweeper {
   tl_entries entries;
   int axis, cross[2];
   tl_quanta along, across;
-  uint32_t *lower;        /* sorted: where boxes begin along the axis; first by entry */
+  uint32_t *lower;        /* begin of each box along the axis, sorted; at first by entry */
   uint32_t *order;        /* entries in that order */
-  uint32_t *upper;        /* where they end */
-  int16_t *lo[2], *hi[2]; /* along the other axes; RUN more than there are, which miss everything */
+  uint32_t *upper;        /* end of each box */
+  int16_t *lo[2], *hi[2]; /* along the other axes; followed by RUN boxes that overlap nothing */
 } sweeper;
 
 /* ---- sorting --------------------------------------------------------------------------------- */
@@ -38,8 +38,7 @@ static void find_lower(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Sorts `order`, which is any order of all entries, by insertion; false: gave up, it was far from
- * sorted. */
+/* Sorts `order`, any order of all entries, by insertion; false: it was far from sorted. */
 static bool insert(const uint32_t *lower, uint32_t *order, size_t n) {
   size_t moves = 0;
   for (size_t i = 1; i < n; ++i) {
@@ -55,7 +54,7 @@ static bool insert(const uint32_t *lower, uint32_t *order, size_t n) {
   return true;
 }
 
-/* The order of the last call, put right: false if there is none for as many entries. */
+/* Updates the order of the last call; false if there is none for this number of entries. */
 static bool reuse_order(sweeper *s, tl_sweep_order *last, uint32_t *scratch) {
   const size_t n = s->entries.count;
   if (!last || last->count != n || n == 0 || !insert(s->lower, last->data, n))
@@ -96,14 +95,14 @@ static void find_others(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Numbers as fine as the range allows: each axis is fitted on its own. */
+/* Numbers as fine as the range allows; each axis has its own scale. */
 static tl_quanta fit(const tl_entries *e, int bits) {
   double edge[3];
   for (int k = 0; k < 3; ++k) {
     const double range = e->hi[k] - e->lo[k];
     edge[k] = range > 0 && range <= DBL_MAX ? ldexp(range, -bits) : 1;
     const double bulk = e->bulk_hi[k] - e->bulk_lo[k];
-    if (edge[k] * 16 > e->longest && bulk > 0 && bulk < range) /* some are very far out */
+    if (edge[k] * 16 > e->longest && bulk > 0 && bulk < range) /* some boxes are very far away */
       edge[k] = ldexp(bulk, -bits);
     edge[k] = edge[k] > DBL_MIN ? edge[k] : 1;
   }
@@ -137,7 +136,7 @@ static talus_status prepare(sweeper *s, tl_sweep_order *last) {
 
 /* ---- sweeping -------------------------------------------------------------------------------- */
 
-/* One past the last box that begins at or before `upper`; those up to i do. */
+/* One past the last box that begins at or before `upper`; boxes up to i do. */
 static size_t find_end(const sweeper *s, size_t i, uint32_t upper) {
   size_t lo = i + 1, hi = i + 1, step = 1;
   const size_t n = s->entries.count;
@@ -157,7 +156,7 @@ static size_t find_end(const sweeper *s, size_t i, uint32_t upper) {
   return lo;
 }
 
-/* Whether any of the boxes j ... j+RUN-1 meets box i across the sweep. */
+/* True if any of the boxes j ... j+RUN-1 overlaps box i along the other axes. */
 static inline bool any_meets(const sweeper *s, size_t i, size_t j) {
   const int16_t y0 = s->lo[0][i], y1 = s->hi[0][i], z0 = s->lo[1][i], z1 = s->hi[1][i];
   const int16_t *restrict ylo = s->lo[0] + j, *restrict yhi = s->hi[0] + j;

@@ -20,7 +20,7 @@
 
 #define COLOURS TL_COLOURS_OF_BODY
 #define LAYERS  TL_LAYERS_OF_BUNDLE
-#define SERIAL  (COLOURS * LAYERS) /* key of the leftovers */
+#define SERIAL  (COLOURS * LAYERS) /* key of contacts that find no colour */
 #define MOST    ((uint32_t)TL_COLOURS_OF_TILE)
 
 #define FIXED TL_END_FIXED
@@ -31,20 +31,22 @@
 typedef struct colour_job {
   const tl_model *model;
   const tl_contacts *contacts;
-  const tl_pair *known; /* ends by contact, or NULL */
-  size_t rows;          /* contacts that are coloured */
+  const tl_pair *known; /* bodies by contact, or NULL */
+  size_t rows;          /* number of contacts that are coloured */
   tl_tiles tiles;
-  uint64_t *used, *used_between; /* by slot: colours that the body has in a tile, between tiles */
-  uint32_t *first;               /* row of each bucket, and one more */
-  uint32_t *found;               /* colours of each bucket */
-  uint8_t *leaves;               /* whether the last colour of a bucket is serial */
-  tl_pair *ends;                 /* by row of the buckets */
-  uint32_t *index;               /* likewise: of the contact */
-  uint16_t *keys;                /* likewise: colour * LAYERS + layer */
-  uint32_t *starts;              /* likewise: of the bucket's colours, from its first row on */
-  uint32_t *bucket; /* by row, before rows are sorted; runs of rows are counted and placed apart */
-  size_t run;       /* rows of a run */
-  uint32_t *count;  /* by run and bucket, then where the next row goes */
+  /* by slot: colours that the body has, in its tile and between tiles */
+  uint64_t *used, *used_between;
+  uint32_t *first;  /* first row of each bucket, and one more */
+  uint32_t *found;  /* number of colours of each bucket */
+  uint8_t *leaves;  /* by bucket: whether its last colour is serial */
+  tl_pair *ends;    /* by row of the buckets: bodies of the contact */
+  uint32_t *index;  /* by row of the buckets: index of the contact */
+  uint16_t *keys;   /* by row of the buckets: colour * LAYERS + layer */
+  uint32_t *starts; /* by bucket, in its rows: begin of its colours */
+  /* by row, before rows are sorted; each run of rows is counted and placed separately */
+  uint32_t *bucket;
+  size_t run;      /* rows of a run */
+  uint32_t *count; /* by run and bucket: number of rows, later the place of the next row */
   tl_colours *to;
 } colour_job;
 
@@ -98,8 +100,8 @@ static void place_runs(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Rows by bucket, in canonical order within each: counted and placed, so that where a row goes does
- * not depend on who places it. */
+/* Sorts rows by bucket; within a bucket they keep canonical order. A counting sort whose result
+ * does not depend on the number of threads. */
 static talus_status sort_buckets(const tl_crowd *crowd, colour_job *job) {
   const size_t n = job->rows, buckets = job->tiles.count + 1;
   const tl_par *par = &job->model->par;
@@ -132,20 +134,21 @@ static talus_status sort_buckets(const tl_crowd *crowd, colour_job *job) {
 
 /* ---- colours of a bucket --------------------------------------------------------------------- */
 
-/* Rows of each key, of as many colours as there are. */
+/* Number of rows of each key, and of colours. */
 typedef struct key_counts {
   uint32_t each[SERIAL + 1];
   uint32_t colours;
 } key_counts;
 
-/* The bit of the first colour that is free in `taken`; bit 63 if none is. */
+/* Bit of the first colour that is free in `taken`; bit 63 if none is. */
 static inline uint64_t free_bit(uint64_t taken) { return ~taken & (taken + 1); }
 _Static_assert(COLOURS == 63, "bit 63 is never taken, and stands for no colour");
 #define ANY_COLOUR ((UINT64_C(1) << COLOURS) - 1)
 
 static inline bool are_same(tl_pair x, tl_pair y) { return ((x.a ^ y.a) | (x.b ^ y.b)) == 0; }
 
-/* The rest of a bundle, from its second row i on; `key` is that of the first. Returns its end. */
+/* Assigns layers to the other contacts of a bundle, from its second row i on; `key` is that of the
+ * first. Returns the end of the bundle. */
 static uint32_t assign_layers(const colour_job *job, uint32_t i, uint32_t end, uint32_t key,
                               key_counts *counts) {
   const tl_pair pair = job->ends[i];
@@ -158,14 +161,15 @@ static uint32_t assign_layers(const colour_job *job, uint32_t i, uint32_t end, u
   return i;
 }
 
-/* Rows come by body a: the colours that it has are kept at hand from row to row, because reading
- * what was just written is what would take the time here. Inlined it would lack the registers. */
+/* Rows are sorted by body a, so its colours are kept in a register from row to row: reading what
+ * was just written would take most of the time. Not inlined, because registers would not
+ * suffice. */
 __attribute__((noinline)) static void assign_keys(const colour_job *job, uint32_t begin,
                                                   uint32_t end, uint64_t *used,
                                                   key_counts *counts) {
   const tl_pair *ends = job->ends;
   uint16_t *keys = job->keys;
-  uint32_t last = TL_NONE, colours = 0; /* last: whose colours `has` are */
+  uint32_t last = TL_NONE, colours = 0; /* last: the body that `has` belongs to */
   uint64_t has = 0;
   counts->each[SERIAL] = 0;
   for (uint32_t i = begin; i < end;) {
@@ -191,7 +195,7 @@ __attribute__((noinline)) static void assign_keys(const colour_job *job, uint32_
     const uint32_t colour = (uint32_t)__builtin_ctzll(bit);
     for (; colours <= colour && colours < COLOURS; colours++)
       memset(counts->each + colours * LAYERS, 0, LAYERS * sizeof *counts->each);
-    const uint32_t key = colour * LAYERS; /* SERIAL where there is no colour */
+    const uint32_t key = colour * LAYERS; /* SERIAL if no colour is free */
     keys[i] = (uint16_t)key;
     counts->each[key]++;
     if (++i < end && are_same(ends[i], pair))
@@ -200,9 +204,9 @@ __attribute__((noinline)) static void assign_keys(const colour_job *job, uint32_
   counts->colours = colours;
 }
 
-/* The next colour of a bucket, from `row` on, if the key has rows; then returns where they end, and
- * its count becomes where the next of them goes. The last of MOST colours of a tile is serial,
- * whatever is in it. */
+/* If the key has rows, starts the next colour of a bucket at `row`; returns their end and replaces
+ * the count of the key by the place of its next row. The last of MOST colours of a tile is serial,
+ * whatever it contains. */
 static uint32_t start_colour(const colour_job *job, size_t bucket, uint32_t row, uint32_t key,
                              key_counts *counts) {
   const uint32_t limit = bucket < job->tiles.count ? MOST : UINT32_MAX;
@@ -220,14 +224,15 @@ static void start_colours(const colour_job *job, size_t bucket, key_counts *coun
   uint32_t row = job->first[bucket];
   job->found[bucket] = 0;
   job->leaves[bucket] = false;
-  for (uint32_t colour = 0; colour < counts->colours; ++colour) /* no layer behind an empty one */
+  /* there is no layer after an empty one */
+  for (uint32_t colour = 0; colour < counts->colours; ++colour)
     for (uint32_t key = colour * LAYERS; key < (colour + 1) * LAYERS && counts->each[key] > 0;
          ++key)
       row = start_colour(job, bucket, row, key, counts);
   start_colour(job, bucket, row, SERIAL, counts);
 }
 
-/* No body has a colour. Where rows are few beside the bodies, only theirs are looked at. */
+/* Clears the colours of bodies; if there are few rows, only those of their bodies. */
 static void clear_colours(const colour_job *job, uint32_t begin, uint32_t end, uint64_t *used) {
   if ((size_t)(end - begin) * 4 >= job->model->bodies) {
     memset(used, 0, job->model->bodies * sizeof *used);
@@ -237,7 +242,7 @@ static void clear_colours(const colour_job *job, uint32_t begin, uint32_t end, u
     used[job->ends[i].a & ~FIXED] = used[job->ends[i].b & ~FIXED] = 0;
 }
 
-/* Keys, starts and the order of a bucket while its rows are at hand. */
+/* Finds keys, starts and order of a bucket while its rows are in the cache. */
 static void colour_bucket(const colour_job *job, size_t bucket, key_counts *counts) {
   const bool between = bucket == job->tiles.count;
   const uint32_t first = job->first[bucket], last = job->first[bucket + 1];
@@ -250,9 +255,10 @@ static void colour_bucket(const colour_job *job, size_t bucket, key_counts *coun
     job->to->order[counts->each[job->keys[row]]++] = job->index[row];
 }
 
-/* What is between tiles comes first, being the largest, then the tiles: each worker has a run of
- * them with about as many rows as the others'. Dealt out one by one, tiles side by side would be
- * worked on at once, and bodies of both lie in one line of memory. */
+/* The bucket between tiles comes first, because it is the largest, then the tiles: each worker
+ * takes a range of them with about the same number of rows. If tiles were taken one by one,
+ * neighbouring ones would be worked on at the same time, although their bodies share cache
+ * lines. */
 static void colour_share(void *context, tl_team *team, int worker, int workers) {
   const colour_job *job = context;
   const size_t tiles = job->tiles.count, n = job->rows;
@@ -270,7 +276,7 @@ static void colour_share(void *context, tl_team *team, int worker, int workers) 
   }
 }
 
-/* The buckets' colours one behind the other. */
+/* Puts the colours of all buckets one after the other. */
 static void number_colours(const colour_job *job) {
   tl_colours *to = job->to;
   to->tiles = job->tiles.count;

@@ -1,13 +1,12 @@
 #include "contact/depth.h"
 
-#include "kernels/collide.h"
 #include "shape/shape.h"
 
 #include <math.h>
 
 /* ---- widths ---------------------------------------------------------------------------------- */
 
-/* A clump is as thick as the largest of its spheres: small ones on its surface are no bodies. */
+/* A clump is as thick as the largest of its spheres; small ones on its surface do not count. */
 static double half_width(const tl_shape *shape) {
   if (shape->kind != TALUS_CLUMP)
     return tl_shape_inner_radius(shape);
@@ -17,20 +16,20 @@ static double half_width(const tl_shape *shape) {
   return most;
 }
 
-/* What the free body in a slot may sink by; infinite where contacts do not move it. */
+/* Depth at which the free body in a slot counts as sunk; infinite if contacts do not move it. */
 static talus_real width_of(const tl_model *model, const tl_widths *widths, uint32_t slot) {
   if (tl_body_is_static(model, slot))
     return TL_REAL_MAX;
   return widths->data[model->property.shape[slot]] * model->property.scale[slot];
 }
 
-/* Of the bounding sphere, m; an unbounded body is larger than any other. */
+/* Radius of the bounding sphere, m; an unbounded body is larger than any other. */
 static talus_real ball_of(const tl_model *model, uint32_t slot) {
   const tl_shape *shape = tl_body_shape(model, slot);
   return shape->bounded ? shape->radius * model->property.scale[slot] : TL_REAL_MAX;
 }
 
-/* Bodies are in the order of their uids: new ones are the last. */
+/* Bodies are in the order of their uids: new ones are last. */
 static void look_at_bodies(const tl_model *model, tl_widths *widths) {
   size_t i = model->bodies;
   for (; i > 0 && model->property.uid[i - 1] >= widths->seen; --i) {
@@ -59,88 +58,48 @@ talus_status tl_widths_update(const tl_model *model, tl_widths *widths) {
 
 /* ---- through a wall -------------------------------------------------------------------------- */
 
-/* The way of a body's centre within the step, as a wall sees it: in its frame. */
-typedef struct way {
-  double from[3], to[3];
-} way;
-
+/* A plane has no other side: a body that is deep in it sank. */
 static bool is_wall(const tl_model *model, uint32_t slot) {
-  const talus_shape_kind kind = tl_body_shape(model, slot)->kind;
-  return tl_body_is_static(model, slot) &&
-         (kind == TALUS_BOX || kind == TALUS_CONTAINER || kind == TALUS_REVOLVED);
+  return tl_body_is_static(model, slot) && tl_body_shape(model, slot)->bounded;
 }
 
-/* Velocity of the centre of `body` as seen from the wall, which may move and turn. */
+/* Velocity of the centre of `body` relative to the wall, which may move and turn. */
 static talus_dvec3 velocity_past(const tl_passage *p, uint32_t wall, uint32_t body,
                                  talus_dvec3 offset) {
   const talus_vec3 turn = tl_cross(p->spin[wall], tl_narrow(offset));
   return tl_dsub(tl_widen(p->velocity[body]), tl_widen(tl_add(p->velocity[wall], turn)));
 }
 
-static way way_past(const tl_passage *p, uint32_t wall, talus_dvec3 offset, talus_dvec3 moved) {
-  const tl_frame frame = tl_frame_from_quat(p->rotation[wall]);
-  const talus_dvec3 from = tl_frame_to_local(&frame, tl_dsub(offset, moved));
-  const talus_dvec3 to = tl_frame_to_local(&frame, offset);
-  return (way){{from.x, from.y, from.z}, {to.x, to.y, to.z}};
+/* The plane through the surface of the wall where the two are nearest has all of a convex wall, or
+ * of a side of a container, behind it: a centre that was and is in front of it has gone through
+ * nothing. `moved`: by the centre, within the step. */
+static bool stays_in_front(const tl_contact *c, talus_dvec3 n, talus_dvec3 point,
+                           talus_dvec3 offset, talus_dvec3 moved) {
+  const double above = tl_ddot(tl_dsub(offset, point), n) + 0.5 * (double)c->gap;
+  return above > 0 && above - tl_ddot(moved, n) > 0;
 }
 
-/* Whether the way goes through the inside of a box: by slabs (Kay and Kajiya 1986). */
-static bool goes_through_box(const way *w, const double half[3]) {
-  double first = 0, last = 1;
-  for (int k = 0; k < 3; ++k) {
-    const double d = w->to[k] - w->from[k];
-    if (d == 0 && !(fabs(w->from[k]) < half[k]))
-      return false;
-    if (d == 0)
-      continue;
-    const double a = (-half[k] - w->from[k]) / d, b = (half[k] - w->from[k]) / d;
-    first = fmax(first, fmin(a, b));
-    last = fmin(last, fmax(a, b));
-  }
-  return first < last;
-}
-
-/* Whether the way crosses a side of a container that is there. */
-static bool goes_through_side(const way *w, const double half[3], uint32_t open) {
-  for (int side = 0; side < 6; ++side) {
-    const int k = side >> 1;
-    const double at = side & 1 ? half[k] : -half[k];
-    if ((open >> side & 1u) || (w->from[k] < at) == (w->to[k] < at))
-      continue;
-    const double share = (at - w->from[k]) / (w->to[k] - w->from[k]);
-    bool meets = true;
-    for (int turn = 1; turn < 3; ++turn) {
-      const int j = (k + turn) % 3;
-      meets = meets && fabs(w->from[j] + share * (w->to[j] - w->from[j])) < half[j];
-    }
-    if (meets)
-      return true;
-  }
-  return false;
-}
-
-/* The plane through the surface of the wall where the two are nearest has all of a box, or of a
- * side, behind it: a centre that was and is in front of it has gone through nothing. */
-static bool passes(const tl_model *model, const tl_passage *p, const tl_contact *c, uint32_t wall,
-                   uint32_t body) {
+/* True if the centre of a body passed through a wall within the step. A body whose centre is not in
+ * its matter, such as a ring, may surround the wall. */
+static bool passes(const tl_model *model, const tl_widths *widths, const tl_passage *p,
+                   const tl_contact *c, uint32_t wall, uint32_t body) {
+  const tl_shape *shape = tl_body_shape(model, wall);
   const talus_dvec3 offset = tl_model_offset(model, p->position[wall], p->position[body]);
   const talus_dvec3 moved = tl_dscale(velocity_past(p, wall, body, offset), p->dt);
-  const talus_dvec3 n = tl_dscale(tl_widen(c->normal), wall == c->a ? 1 : -1);
-  const talus_dvec3 point = tl_model_offset(model, p->position[wall], c->point);
-  const double above = tl_ddot(tl_dsub(offset, point), n) + 0.5 * (double)c->gap;
-  if (above > 0 && above - tl_ddot(moved, n) > 0)
-    return false;
-  const tl_shape *shape = tl_body_shape(model, wall);
-  const double scale = 0.5 * (double)model->property.scale[wall];
-  const double half[3] = {scale * shape->size[0], scale * shape->size[1], scale * shape->size[2]};
-  const way w = way_past(p, wall, offset, moved);
   if (shape->kind == TALUS_REVOLVED) {
-    const tl_revolved turned = tl_shape_revolved(shape, 2 * scale);
-    return tl_revolved_crossing(&turned, tl_dvec3(w.from[0], w.from[1], w.from[2]),
-                                tl_dvec3(w.to[0], w.to[1], w.to[2])) <= 1;
+    /* A search over its whole profile, so only for bodies that are halfway through. */
+    if (tl_dlength(moved) - (double)c->gap < 0.5 * (double)width_of(model, widths, body))
+      return false;
+  } else if (shape->kind != TALUS_MESH && shape->kind != TALUS_CLUMP) {
+    const talus_dvec3 n = tl_dscale(tl_widen(c->normal), wall == c->a ? 1 : -1);
+    if (stays_in_front(c, n, tl_model_offset(model, p->position[wall], c->point), offset, moved))
+      return false;
   }
-  return shape->kind == TALUS_BOX ? goes_through_box(&w, half)
-                                  : goes_through_side(&w, half, shape->open);
+  const tl_frame frame = tl_frame_from_quat(p->rotation[wall]);
+  const double shrink = 1 / (double)model->property.scale[wall];
+  const talus_dvec3 from = tl_dscale(tl_frame_to_local(&frame, tl_dsub(offset, moved)), shrink);
+  const talus_dvec3 to = tl_dscale(tl_frame_to_local(&frame, offset), shrink);
+  return tl_shape_is_crossed(shape, from, to) && tl_shape_holds_centre(tl_body_shape(model, body));
 }
 
 /* ---- contacts -------------------------------------------------------------------------------- */
@@ -154,7 +113,8 @@ tl_sinking tl_contact_find_sinking(const tl_model *model, const tl_widths *width
   const bool is_a = is_wall(model, c->a), is_b = is_wall(model, c->b);
   if (is_a == is_b || tl_body_is_static(model, is_a ? c->b : c->a))
     return TL_SINKS_NOT;
-  return passes(model, passage, c, is_a ? c->a : c->b, *who) ? TL_SINKS_THROUGH : TL_SINKS_NOT;
+  return passes(model, widths, passage, c, is_a ? c->a : c->b, *who) ? TL_SINKS_THROUGH
+                                                                     : TL_SINKS_NOT;
 }
 
 typedef struct measure_job {
@@ -165,10 +125,10 @@ typedef struct measure_job {
   tl_depths *blocks;
 } measure_job;
 
-/* A little less than the largest share so far: whoever is below need not be divided. */
+/* A little less than the largest share so far: with a smaller one, no division is needed. */
 #define NEARLY 0.9999
 
-/* Nearly all contacts are of free bodies, and less deep than another: their gap says so. */
+/* Nearly all contacts are of free bodies and less deep than an earlier one: their gap shows it. */
 static void add_contact(const measure_job *job, const tl_contact *c, tl_depths *depths) {
   const tl_widths *widths = job->widths;
   const talus_real depth = -c->gap;

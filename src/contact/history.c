@@ -2,7 +2,7 @@
 
 /* ---- one record ------------------------------------------------------------------------------ */
 
-/* Of the record of every contact geometry is this step's own: the other fields are left alone. */
+/* Fields of contact geometry belong to this step and are not overwritten. */
 static void carry_contact(tl_contact *to, const tl_contact *from, talus_real ratio) {
 #define CARRY(name, type, columns, scalar, flags)                                                  \
   if ((flags)&TL_CARRIED)                                                                          \
@@ -24,7 +24,7 @@ static void carry_contact(tl_contact *to, const tl_contact *from, talus_real rat
     if (!from)                                                                                     \
       return;                                                                                      \
     FIELDS(CARRY)                                                                                  \
-    (void)ratio; /* of records without impulses */                                                 \
+    (void)ratio; /* records without impulses do not use it */                                      \
   }
 TL_CONTACT_RECORDS(CARRIER)
 #undef CARRIER
@@ -36,12 +36,14 @@ typedef struct join_job {
   const tl_model *model;
   const tl_contacts *before;
   tl_contacts *after;
-  size_t first;                               /* contact of `after` */
-  talus_real ratio;                           /* of the lengths of the two steps */
-  bool by_place;                              /* whether a place may have another key */
-  bool has_meshes;                            /* whether some shape is one, or may be seen as one */
-  bool contacts;                              /* whether records of every contact are carried */
-#define LAYS(array, type, FIELDS) bool array; /* whether these are */
+  size_t first;     /* first contact of `after` */
+  talus_real ratio; /* length of this step over that of the last */
+  /* a contact may take over from another key at its place */
+  bool by_place;
+  bool has_meshes; /* some shape is a mesh, or touches like one */
+  /* whether records that every contact has are carried */
+  bool contacts;
+#define LAYS(array, type, FIELDS) bool array; /* whether these are carried */
   TL_CONTACT_RECORDS(LAYS)
 #undef LAYS
 } join_job;
@@ -50,12 +52,12 @@ static int compare(const tl_contact *x, const tl_contact *y) {
   return tl_contact_compare(x->a, x->b, x->feature_a, x->feature_b, y);
 }
 
-/* ---- contacts of other keys ------------------------------------------------------------------ */
+/* ---- contacts with new keys on meshes -------------------------------------------------------- */
 
-/* On a mesh a body passes from feature to feature: what was at one is at the next. */
+/* On a mesh a body slides from feature to feature: the contact of the next one takes over. */
 #define TURN 0.98480775301220806 /* cosine of 10 degrees */
 
-/* Whether a body of this kind touches a revolved wall by its triangles (narrow/table.c). */
+/* True if a body of this kind touches a revolved wall by its triangles (narrow/table.c). */
 static bool meets_triangles(talus_shape_kind kind) {
   return kind == TALUS_ELLIPSOID || kind == TALUS_CYLINDER || kind == TALUS_CONE ||
          kind == TALUS_SUPERELLIPSOID;
@@ -68,7 +70,7 @@ static bool has_mesh(const tl_model *model, const tl_contact *c) {
          (b == TALUS_REVOLVED && meets_triangles(a));
 }
 
-/* The contacts of c's pair: c is number i of the set. */
+/* First contact of c's pair; c is number i of the set. */
 static size_t pair_of(const tl_contact *set, size_t count, size_t i, size_t *end) {
   size_t first = i;
   while (first > 0 && set[first - 1].a == set[i].a && set[first - 1].b == set[i].b)
@@ -78,7 +80,7 @@ static size_t pair_of(const tl_contact *set, size_t count, size_t i, size_t *end
   return first;
 }
 
-/* Whether one of the contacts has the key of c. */
+/* True if one of the contacts has the key of c. */
 static bool has_key(const tl_contact *set, size_t first, size_t end, const tl_contact *c) {
   for (size_t i = first; i < end; ++i)
     if (set[i].feature_a == c->feature_a && set[i].feature_b == c->feature_b)
@@ -86,7 +88,7 @@ static bool has_key(const tl_contact *set, size_t first, size_t end, const tl_co
   return false;
 }
 
-/* The nearest to c of those whose key the other set does not have, and that look the same way;
+/* The contact nearest to c whose key the other set does not have and whose normal is similar;
  * SIZE_MAX: none. */
 static size_t nearest_of(const tl_contact *set, size_t first, size_t end, const tl_contact *other,
                          size_t other_first, size_t other_end, const tl_contact *c) {
@@ -101,9 +103,9 @@ static size_t nearest_of(const tl_contact *set, size_t first, size_t end, const 
   return best;
 }
 
-/* For contact i of the new set, which has a key of its own: the old one of its pair that is
- * nearest, where it is the nearest to that one, too, so that nothing is handed on twice. `at`: of
- * the old set, near the pair. */
+/* For contact i of the new set, whose key is new: the nearest old contact of its pair, if i is also
+ * the nearest to that one, so that nothing is taken over twice. at: index in the old set near the
+ * pair. */
 static size_t find_on_mesh(const tl_contacts *before, const tl_contacts *after, size_t i,
                            size_t at) {
   const tl_contact *old = before->data, *new = after->data;
@@ -121,7 +123,7 @@ static size_t find_on_mesh(const tl_contacts *before, const tl_contacts *after, 
   return back == i ? from : SIZE_MAX;
 }
 
-/* from: number of the contact of the same key, SIZE_MAX where there is none. */
+/* from: index of the contact to take over from; SIZE_MAX: none. */
 static void join(const join_job *job, size_t i, size_t from) {
   const tl_contacts *before = job->before;
   tl_contacts *after = job->after;
@@ -149,10 +151,10 @@ static void join(const join_job *job, size_t i, size_t from) {
  * first come, in canonical order. */
 
 #define GROUP TL_HISTORY_GROUP
-#define NEAR  TL_R(0.05) /* of the smaller bounding radius */
+#define NEAR  TL_R(0.05) /* part of the smaller bounding radius */
 #define ALONG TL_R(0.9)  /* cosine between the two normals */
 
-/* The contacts of a pair in a set. */
+/* The contacts of a pair in one set. */
 typedef struct group {
   const tl_contact *data;
   size_t first, count;
@@ -169,7 +171,7 @@ static group group_of(const tl_contacts *contacts, size_t at, const tl_contact *
   return g;
 }
 
-/* Bit i: contact i of g has a key that none of the other group has. */
+/* Bit i: the key of contact i of g does not occur in the other group. */
 static uint32_t unmatched(const group *g, const group *other) {
   uint32_t bits = 0;
   for (size_t i = 0, k = 0; i < g->count; ++i) {
@@ -183,7 +185,7 @@ static uint32_t unmatched(const group *g, const group *other) {
   return bits;
 }
 
-/* Which of the unmatched old contacts is nearest to c, -1: none is near. */
+/* Which of the unmatched old contacts (`left`) is nearest to c; -1: none is near. */
 static int nearest(const group *old, uint32_t left, const tl_contact *c, talus_real reach) {
   talus_real least = reach < TL_REAL_MAX ? reach * reach : TL_REAL_MAX;
   int best = -1;
@@ -202,8 +204,8 @@ static talus_real reach_of(const tl_model *model, const tl_contact *c) {
   return NEAR * (a > 0 && b > 0 ? tl_min(a, b) : a + b);
 }
 
-/* What each contact of `now` takes over from, where its key is its own (fresh), in order: the
- * nearest of those that are left. Returns what is left then. */
+/* Finds for each contact of `now` with a new key (`fresh`), in order, the nearest of the remaining
+ * old contacts. Returns the old ones that remain. */
 static uint32_t hand_on(const group *old, const group *now, uint32_t fresh, uint32_t left,
                         talus_real reach, int from[GROUP]) {
   for (size_t k = 0; k < now->count; ++k) {
@@ -214,7 +216,7 @@ static uint32_t hand_on(const group *old, const group *now, uint32_t fresh, uint
   return left;
 }
 
-/* The rest, however far apart, the nearest two first. */
+/* Pairs up the rest, however far apart, the two nearest first. */
 static void hand_rest_on(const group *old, const group *now, uint32_t fresh, uint32_t left,
                          int from[GROUP]) {
   while (left) {
@@ -240,10 +242,10 @@ static void hand_rest_on(const group *old, const group *now, uint32_t fresh, uin
   }
 }
 
-/* The old contact whose place contact i has taken, which has no key of the old set; `at`: where its
- * key would be there. A pure function of the two groups, whoever asks. With substeps, whose sweeps
- * are few, nothing is lost that the pair can still carry: where edges cross at a small angle, their
- * crossing is a corner of the patch now here, now there. */
+/* The old contact whose place contact i has taken, if the key of i is new; at: index in the old set
+ * where its key would be. Depends only on the two groups. With substeps, whose sweeps are few, all
+ * impulses that the pair can still carry are kept: if edges cross at a small angle, their crossing
+ * moves between the corners of the patch. */
 static size_t find_by_place(const join_job *job, size_t i, size_t at) {
   const tl_contact *c = &job->after->data[i];
   const group old = group_of(job->before, at, c);
@@ -262,14 +264,14 @@ static size_t find_by_place(const join_job *job, size_t i, size_t at) {
   return of < 0 ? SIZE_MAX : old.first + (size_t)of;
 }
 
-/* The old contact that contact i, whose key is new, takes over from. SIZE_MAX: none. */
+/* The old contact that contact i, whose key is new, takes over from; SIZE_MAX: none. */
 static size_t heir_of(const join_job *job, size_t i, size_t at) {
   if (job->has_meshes && has_mesh(job->model, &job->after->data[i]))
     return find_on_mesh(job->before, job->after, i, at);
   return job->by_place ? find_by_place(job, i, at) : SIZE_MAX;
 }
 
-/* Binary search for where the range starts, then both sets are walked together. */
+/* Finds the begin of the range by binary search, then walks through both sets together. */
 static void join_range(void *context, size_t begin, size_t end) {
   const join_job *job = context;
   const tl_contact *old = job->before->data, *rows = job->after->data + job->first;
@@ -314,8 +316,8 @@ void tl_history_carry(const tl_model *model, const tl_contacts *before, tl_conta
 
 /* ---- bonds ----------------------------------------------------------------------------------- */
 
-/* Whether any point of the contact's pair was bonded. *at: the first one not before the pair. A
- * ball that rolls over an edge has points of other keys from step to step, and one bond. */
+/* True if any point of the contact's pair was bonded. *at: first contact not before the pair. A
+ * ball that rolls over an edge has new keys from step to step, but one bond. */
 static bool is_pair_bonded(const tl_contacts *before, const tl_contact *c, size_t *at) {
   tl_pair pair = {c->a, c->b};
   if (!tl_history_next(before, pair, at))
@@ -356,7 +358,8 @@ talus_status tl_history_begin(const tl_contacts *before, double dt, tl_contacts 
   tl_contacts_clear(after);
   after->dt = dt;
   TL_TRY(tl_contacts_trim(after));
-  /* As much as the other has: so that a step with as many contacts as ever allocates nothing. */
+  /* Takes as much memory as the other set has: then a step with as many contacts as ever before
+   * allocates nothing. */
   return after->capacity < before->count ? tl_array_reserve(after, before->capacity) : TALUS_OK;
 }
 
@@ -401,7 +404,7 @@ const tl_contact *tl_history_next(const tl_contacts *before, tl_pair pair, size_
   while (i < before->count && is_before(&before->data[i], pair))
     ++i;
   *cursor = i;
-  if (i == before->count) /* which may have no room at all */
+  if (i == before->count) /* may be an empty set without memory */
     return NULL;
   const tl_contact *c = &before->data[i];
   return c->a == pair.a && c->b == pair.b ? c : NULL;

@@ -15,10 +15,11 @@
 #include "crowd/asleep.h"
 
 #define LAID_OUT 0x80000000u
-#define RUN      ((size_t)4096) /* contacts that are grouped together */
-#define STRIDE   ((size_t)16)   /* bodies that are passed over at once */
+#define RUN      ((size_t)4096) /* contacts that a task groups */
+#define STRIDE   ((size_t)16)   /* bodies that are skipped at once */
 #define SAMPLES  ((size_t)64)
-#define FOREST   8 /* threads that grow trees of their own: more take memory rather than time */
+/* most threads with trees of their own; more would cost memory without saving time */
+#define FOREST 8
 
 static uint32_t find_root(uint32_t *parent, uint32_t i) {
   while (parent[i] != i) {
@@ -33,8 +34,8 @@ static void start_labels(const tl_model *model, uint32_t *label) {
     label[i] = (uint32_t)i;
 }
 
-/* Two free bodies that touch. Whatever this makes of the parents, it keeps them within the island
- * and not above their children. */
+/* Joins two free bodies that touch, cheaply: parents stay within the island and not above their
+ * children. */
 static inline void lean(uint32_t *parent, uint32_t a, uint32_t b) {
   parent[b] = parent[a] < parent[b] ? parent[a] : parent[b];
 }
@@ -86,7 +87,7 @@ static void take_all(const tl_pair *ends, size_t count, size_t links, tl_islands
   islands->count = n > 0 || links > 0;
 }
 
-/* ---- contacts, read once --------------------------------------------------------------------- */
+/* ---- reading contacts ------------------------------------------------------------------------ */
 
 typedef struct ends_job {
   const tl_model *model;
@@ -99,7 +100,7 @@ static uint32_t end_of(const tl_model *model, uint32_t slot) {
   return tl_body_is_static(model, slot) ? slot | TL_END_FIXED : slot;
 }
 
-/* Contacts are long: this is the only time that they are read. */
+/* Contacts are large, so they are read only once, here. */
 static void find_ends(void *context, size_t begin, size_t end) {
   const ends_job *job = context;
   for (size_t i = begin; i < end; ++i) {
@@ -116,10 +117,10 @@ typedef struct label_job {
   const tl_model *model;
   ends_job reading;
   size_t n;
-  uint32_t *parent[FOREST]; /* of each body; the first become those of all */
-  uint32_t *apart;          /* contacts whose ends are not in one tree yet: those of a worker from
-                               the beginning of its share on */
-  size_t begin[FOREST], count[FOREST]; /* of these, by worker */
+  uint32_t *parent[FOREST]; /* of each body; the first becomes that of all */
+  /* contacts whose ends are in different trees: those of a worker are at the begin of its share */
+  uint32_t *apart;
+  size_t begin[FOREST], count[FOREST]; /* by worker: of its part of `apart` */
 } label_job;
 
 static void take_lowest(const label_job *job, int worker, int workers) {
@@ -169,7 +170,7 @@ static void grow_trees(void *context, tl_team *team, int worker, int all) {
   }
 }
 
-/* Ends, and the labels of bodies. spare: room for as many as there are contacts. */
+/* Finds ends, and labels of bodies. spare: room for as many indices as there are contacts. */
 static talus_status find_labels(const tl_crowd *crowd, ends_job reading, size_t n,
                                 const tl_pairs *links, uint32_t *spare, uint32_t *label) {
   const tl_model *model = reading.model;
@@ -189,7 +190,7 @@ static talus_status find_labels(const tl_crowd *crowd, ends_job reading, size_t 
   return TALUS_OK;
 }
 
-/* The label of a contact's island, TL_NONE where it has no work to do. */
+/* Label of a contact's island; TL_NONE if the contact is not solved. */
 static uint32_t label_of(const uint32_t *label, tl_pair ends) {
   const uint32_t slot = ends.a & TL_END_FIXED ? ends.b : ends.a;
   return slot & TL_END_FIXED ? TL_NONE : label[slot];
@@ -197,27 +198,27 @@ static uint32_t label_of(const uint32_t *label, tl_pair ends) {
 
 /* ---- grouping -------------------------------------------------------------------------------- */
 
-/* By root: how many contacts and links there are, then where the next one goes. */
+/* By root: number of contacts and links, later the place of the next one. */
 typedef struct places {
-  uint32_t *contact, *link; /* link may be NULL: no links at all */
+  uint32_t *contact, *link; /* link is NULL if there are no links */
   uint32_t contacts, links; /* laid out so far */
 } places;
 
-/* A heap is one large island and a few others: contacts of the large one are counted and placed by
- * all threads, run by run; the others are listed and grouped one after the other. Which island is
- * the large one changes nothing but the time. */
+/* A heap is one large island and a few others. All threads count and place the contacts of the
+ * large one, run by run; the others are listed and grouped serially. Which island counts as the
+ * large one affects only speed. */
 typedef struct group_job {
   const tl_pair *ends;
   const uint32_t *label;
   size_t n;
   uint32_t large;          /* label */
-  uint32_t *mine, *others; /* by run: contacts of the large one, and others */
-  uint32_t *at;            /* by run: where its contacts of the large one go */
-  uint32_t *own, *other;   /* these contacts: of run r from r * RUN on */
+  uint32_t *mine, *others; /* by run: number of contacts of the large island, and of others */
+  uint32_t *at;            /* by run: place of its contacts of the large island */
+  uint32_t *own, *other;   /* indices of these contacts: of run r from r * RUN on */
   uint32_t *order;
 } group_job;
 
-/* The label that most contacts have, if any has more than half of them. */
+/* The label of more than half of the contacts, if there is one. */
 static uint32_t find_large(const group_job *job) {
   uint32_t large = TL_NONE;
   size_t votes = 0;
@@ -256,7 +257,7 @@ static void place_large(void *context, size_t begin, size_t end) {
     memcpy(job->order + job->at[run], job->own + run * RUN, job->mine[run] * sizeof *job->own);
 }
 
-/* Roots that have contacts or links, ascending; most bodies have neither. */
+/* Lists roots that have contacts or links, ascending; most bodies have neither. */
 static size_t list_roots(const tl_model *model, const places *next, uint32_t *roots) {
   size_t count = 0;
   for (size_t first = 0; first < model->bodies; first += STRIDE) {
@@ -271,11 +272,12 @@ static size_t list_roots(const tl_model *model, const places *next, uint32_t *ro
   return count;
 }
 
-/* Offsets of the islands, small ones first; counts by root become where each root writes. */
+/* Finds offsets of the islands, small ones first; counts by root become places. */
 static void lay_out(const uint32_t *roots, size_t count, uint32_t small, places *next,
                     bool is_small, tl_islands *islands) {
   for (size_t k = 0; k < count; ++k) {
-    /* What was laid out in the first round is marked, since offsets look like counts. */
+    /* Counts that the first round replaced by offsets are marked, because offsets look like
+     * counts. */
     const uint32_t root = roots[k];
     const uint32_t rows = next->contact[root], links = next->link ? next->link[root] : 0;
     if ((rows & LAID_OUT) || (rows < small && links == 0) != is_small)
@@ -295,7 +297,7 @@ static uint32_t label_of_link(const tl_model *model, const uint32_t *label, tl_p
   return label[is_free(model, link.a) ? link.a : link.b];
 }
 
-/* Contacts of the large island, then all others, counted by root. */
+/* Counts the contacts of the large island, then all others by root. */
 static void count_contacts(const group_job *job, size_t runs, places *next) {
   for (size_t run = 0; run < runs; ++run) {
     if (job->large != TL_NONE)
@@ -305,7 +307,7 @@ static void count_contacts(const group_job *job, size_t runs, places *next) {
   }
 }
 
-/* Others where they go; and where the large island's of each run do. */
+/* Places the others, and finds where those of the large island of each run go. */
 static void place_others(const group_job *job, size_t runs, places *next) {
   for (size_t run = 0; run < runs; ++run) {
     if (job->large != TL_NONE) {

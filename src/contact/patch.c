@@ -6,16 +6,17 @@
 #include <math.h>
 
 #define MOST_POINTS 8
-#define MOST_GROUPS 24 /* contacts of a pair that are looked at */
+#define MOST_GROUPS 24 /* most contacts of a pair that are examined */
 #define AT_LIMIT    0.95
-#define IN_PLANE    1e-6 /* 1 - cosine of normals that are one */
-/* Gaps of a flat patch differ by less than this, relative to its width: beyond, it is an edge that
+#define IN_PLANE    1e-6 /* most 1 - cosine between normals of a patch */
+/* Part of the width of a patch by which its gaps may differ; if they differ more, only an edge
  * touches. */
 #define FLAT 1e-3
-/* How much farther out than the load the points stay: it may move on within the step. */
+/* Factor on the distance of the load from the middle that points keep: the load may move within the
+ * step. */
 #define ROOM 1.25
 
-/* The points of a patch, in the plane, about their middle; counter-clockwise. */
+/* The points of a patch in its plane, relative to their middle, counter-clockwise. */
 typedef struct patch {
   int count;
   const tl_contact *contact[MOST_POINTS];
@@ -28,10 +29,10 @@ static talus_dvec3 wide(talus_vec3 v) { return tl_dvec3((double)v.x, (double)v.y
 
 /* ---- geometry -------------------------------------------------------------------------------- */
 
-/* Where the angle of (x, y) lies: below 0, from 0 on, at pi. */
+/* Orders angles of (x, y) in three classes: below 0, from 0 to less than pi, pi. */
 static int side_of_angle(double x, double y) { return y < 0 ? 0 : y > 0 || x >= 0 ? 1 : 2; }
 
-/* Whether the angle of (x, y), between -pi and pi, is larger than that of (u, v). */
+/* True if the angle of (x, y), between -pi and pi, is larger than that of (u, v). */
 static bool is_larger_angle(double x, double y, double u, double v) {
   const int side = side_of_angle(x, y), other = side_of_angle(u, v);
   return side != other ? side > other : u * y > v * x;
@@ -51,7 +52,7 @@ static void put_in_order(patch *p) {
 static void measure(patch *p) {
   const talus_dvec3 first = p->contact[0]->point, n = wide(p->normal);
   p->middle = tl_dvec3(0, 0, 0);
-  for (int i = 0; i < p->count; ++i) /* small numbers, wherever the patch is */
+  for (int i = 0; i < p->count; ++i) /* numbers stay small, wherever the patch is */
     p->middle = tl_dadd(p->middle, tl_dsub(p->contact[i]->point, first));
   p->middle = tl_dadd(first, tl_dscale(p->middle, 1.0 / p->count));
   p->u = wide(tl_any_orthogonal(p->normal));
@@ -70,12 +71,12 @@ static double mean_radius(const patch *p) {
   return sum / p->count;
 }
 
-/* The integral of sec^3, by which that of the distance goes round an edge. */
+/* The integral of sec^3: mean distances along an edge need it. */
 static double secant_cubed(double tangent) {
   return 0.5 * (tangent * sqrt(1 + tangent * tangent) + tl_asinh_d(tangent));
 }
 
-/* Mean distance from the middle, over the area of the polygon. */
+/* Mean distance from the middle over the area of the polygon. */
 static double mean_distance(const patch *p) {
   double moment = 0, area = 0;
   for (int i = 0; i < p->count; ++i) {
@@ -92,15 +93,15 @@ static double mean_distance(const patch *p) {
   return area > 0 ? moment / area : 0;
 }
 
-/* Whether the face of a body that a patch shows is a disc (kernels/convex.h numbers them). */
+/* True if the face of the body at this feature is a disc (numbers of kernels/convex.h). */
 static bool is_disc(const tl_model *model, uint32_t slot, uint32_t feature) {
   const talus_shape_kind kind = tl_body_shape(model, slot)->kind;
   const uint32_t face = feature >> 8;
   return (kind == TALUS_CYLINDER && (face == 1 || face == 2)) || (kind == TALUS_CONE && face == 1);
 }
 
-/* How far in the points must be for the torque of uniform pressure, as a share of how far out they
- * are: 1/2 along an edge, 2/3 for a disc (whose points are four of its rim). */
+/* Factor on the distance of points from the middle that gives the torque of uniform pressure: 1/2
+ * for an edge, 2/3 for a disc (whose points are four of its rim). */
 static double torque_share(const tl_model *model, const patch *p) {
   const tl_contact *c = p->contact[0];
   if (p->count == 2)
@@ -111,7 +112,7 @@ static double torque_share(const tl_model *model, const patch *p) {
   return share > 0 && share < 1 ? share : 1;
 }
 
-/* The least share of the way out at which points still have the place (x, y) between them. */
+/* Smallest factor on the distances for which the point (x, y) is still between the points. */
 static double load_share(const patch *p, double x, double y) {
   double most = 0;
   if (p->count == 2) {
@@ -128,10 +129,10 @@ static double load_share(const patch *p, double x, double y) {
   return most;
 }
 
-/* ---- which contacts are a patch -------------------------------------------------------------- */
+/* ---- finding patches ------------------------------------------------------------------------- */
 
-/* Those of `count` contacts of a pair, from number `first` on, that share its normal; false where
- * they are no patch, or were in one before (taken: bit of each). */
+/* Collects those of `count` contacts of a pair, from number `first` on, that share its normal;
+ * false if they are no patch, or were in one before (taken: bit of each). */
 static bool gather(const tl_contact *c, size_t count, size_t first, uint32_t *taken, patch *p) {
   p->count = 0;
   if (*taken >> first & 1u)
@@ -148,7 +149,7 @@ static bool gather(const tl_contact *c, size_t count, size_t first, uint32_t *ta
   return true;
 }
 
-/* Contacts of the pair that begins at number i; 0 if one began before. */
+/* Number of contacts of the pair that begins at number i; 0 if i is not its first contact. */
 static size_t pair_count(const tl_contacts *contacts, size_t i) {
   const tl_contact *c = &contacts->data[i];
   if (i > 0 && c[-1].a == c->a && c[-1].b == c->b)
@@ -165,14 +166,14 @@ static bool has_faces(const tl_model *model, uint32_t slot) {
          kind != TALUS_CLUMP;
 }
 
-/* Whether a pair can have patches. A clump's contacts are its spheres, each where it is. */
+/* True if a pair can have patches; contacts of a clump belong to different spheres. */
 static bool may_have_patches(const tl_model *model, const tl_contact *c, size_t count) {
   return count >= 2 && count <= MOST_GROUPS && has_faces(model, c->a) && has_faces(model, c->b);
 }
 
 /* ---- the last step --------------------------------------------------------------------------- */
 
-/* Whether friction was at the limit of the patch; then what is to be known of it. */
+/* True if friction was at the limit of the patch; *s gets its data. */
 static bool was_sliding(const tl_model *model, const patch *p, tl_sliding *s) {
   const double friction = (double)tl_model_law(model, p->contact[0]->a, p->contact[0]->b)->friction;
   const talus_dvec3 n = wide(p->normal);
@@ -192,7 +193,7 @@ static bool was_sliding(const tl_model *model, const patch *p, tl_sliding *s) {
   s->normal = p->normal;
   s->load = tl_narrow(tl_dscale(tl_dadd(tl_dscale(p->u, x), tl_dscale(p->v, y)), 1 / pressed));
   s->everywhere = along >= AT_LIMIT * friction * pressed;
-  /* The least share of any patch is more than 0.4. */
+  /* The smallest factor of any patch is above 0.4. */
   s->twisted = fabs(torque) >= 0.4 * friction * arm &&
                fabs(torque) >= AT_LIMIT * torque_share(model, p) * friction * arm;
   return s->everywhere || s->twisted;
@@ -201,7 +202,7 @@ static bool was_sliding(const tl_model *model, const patch *p, tl_sliding *s) {
 typedef struct take_job {
   const tl_model *model;
   const tl_contacts *contacts;
-  uint8_t *sliding; /* by contact: how many patches of the pair that begins there */
+  uint8_t *sliding; /* by contact: number of patches of the pair that begins there */
 } take_job;
 
 static int find_slidings(const tl_model *model, const tl_contacts *contacts, size_t i,
@@ -230,7 +231,7 @@ static void count_range(void *context, size_t begin, size_t end) {
     job->sliding[i] = (uint8_t)find_slidings(job->model, job->contacts, i, NULL);
 }
 
-/* Springs have a potential of their own, which points that move about would change. */
+/* Springs have a potential, which moving the points would change. */
 static bool are_useful(const tl_model *model) {
   if (model->solve.kind == TALUS_SOLVE_PENALTY)
     return false;
@@ -265,7 +266,7 @@ talus_status tl_contact_take_slidings(const tl_crowd *crowd, const tl_contacts *
 
 /* ---- this step ------------------------------------------------------------------------------- */
 
-/* Whether the two surfaces are parallel, as far as pressure minds. */
+/* True if the two surfaces are parallel enough for uniform pressure. */
 static bool is_flat(const patch *p, double radius) {
   talus_real least = p->contact[0]->gap, most = least;
   for (int i = 1; i < p->count; ++i) {
@@ -275,9 +276,8 @@ static bool is_flat(const patch *p, double radius) {
   return (double)(most - least) <= FLAT * radius;
 }
 
-/* Whether the patch turns rather than slides. One that hardly moves is judged by what it had to
- * hold: where sweeps have not converged friction is at its limit in many places that do not slide.
- */
+/* True if the patch turns rather than slides. A patch that hardly moves is judged by its load:
+ * before sweeps have converged, friction is at its limit in many places that do not slide. */
 static bool is_spinning(const tl_crowd *crowd, const tl_sliding *s, const patch *p, double radius) {
   const tl_model *model = crowd->model;
   const tl_state *in = crowd->in;

@@ -15,9 +15,9 @@
 typedef struct tl_sliding {
   uint32_t a, b;
   talus_vec3 normal;
-  talus_vec3 load; /* m: from the middle of its points to where the load acts */
-  bool everywhere; /* all of its friction was used up */
-  bool twisted;    /* it held as much torque about the normal as uniform pressure can */
+  talus_vec3 load; /* m: from the middle of its points to the point where the load acts */
+  bool everywhere; /* all of its points were at the limit of friction */
+  bool twisted;    /* its torque about the normal was as large as uniform pressure allows */
 } tl_sliding;
 
 typedef struct tl_slidings {
@@ -25,11 +25,11 @@ typedef struct tl_slidings {
   size_t count;
 } tl_slidings;
 
-/* Those of the set as the last step left it, before it is overwritten. */
+/* Finds such patches in the set of the last step, before it is overwritten. */
 talus_status tl_contact_take_slidings(const tl_crowd *crowd, const tl_contacts *contacts,
                                       tl_slidings *slidings);
 
-/* Draws their points in, in a new set (in canonical order). */
+/* Moves their points inwards in a new set (in canonical order). */
 void tl_contact_lay_slidings(const tl_crowd *crowd, const tl_slidings *slidings,
                              tl_contacts *contacts);
 

@@ -1,16 +1,17 @@
-/* Who is pushed within the step, how fast at most, and towards where (reach.h). */
+/* Finds which bodies are pushed within the step, and bounds how fast and in which direction
+ * (reach.h). */
 #include "contact/reach.h"
 
 #include "joint/joint.h"
 
-#define PASSES  100             /* over the contacts; a heap needs a few */
-#define GROWTH  TL_R(1.0003)    /* of a push that is worth another pass */
-#define FAINT   TL_R(1e-3)      /* of the fastest: a push that nobody passes on */
-#define WALL    TL_R(1e3)       /* times as heavy as the other is as good as a wall */
-#define IN_LINE TL_R(0.9)       /* cosine: pushes go on straight */
-#define LEAST   ((size_t)8192)  /* visits of contacts that a step may make, */
-#define MOST    ((size_t)65536) /* and the most: one thread makes them, about 10 million a second */
-#define CROWD   ((size_t)256)   /* contacts that strike, beside a share of all */
+#define PASSES  100             /* most passes over the contacts; a heap needs a few */
+#define GROWTH  TL_R(1.0003)    /* growth of a push that is worth another pass */
+#define FAINT   TL_R(1e-3)      /* part of the fastest push: slower ones are not passed on */
+#define WALL    TL_R(1e3)       /* mass ratio from which a body counts as a wall */
+#define IN_LINE TL_R(0.9)       /* cosine above which a push continues in line */
+#define LEAST   ((size_t)8192)  /* visits of contacts that a step may always make, */
+#define MOST    ((size_t)65536) /* and the most: one thread makes about 10 million a second */
+#define CROWD   ((size_t)256)   /* contacts that strike, in addition to a part of all */
 #define NEVER   TL_REAL_MAX
 
 /* ---- a push ---------------------------------------------------------------------------------- */
@@ -29,20 +30,20 @@ static talus_real straight(const talus_real *out, talus_vec3 n) {
   return along_axis(out, 0, n.x) + along_axis(out, 1, n.y) + along_axis(out, 2, n.z);
 }
 
-/* Anywhere. */
+/* Fastest push in any direction. */
 static talus_real fastest_of(const tl_sway *sway) {
   const talus_real *out = sway->out;
   return sway->round +
          tl_length(tl_vec3(tl_max(out[0], out[3]), tl_max(out[1], out[4]), tl_max(out[2], out[5])));
 }
 
-/* A point of response k; no faster than `most`. */
+/* Push of a point of response k along n; at most `most`. */
 static talus_real along(const tl_sway *sway, talus_real k, talus_vec3 n, talus_real most) {
   const talus_real speed = tl_min(straight(sway->out, n) + sway->round, most);
   return tl_min(speed, tl_sqrt(2 * sway->energy * k));
 }
 
-/* How much faster along n what pushes a body is than a point of its own. */
+/* How much faster along n the pushing bodies are than a point of this body. */
 static talus_real excess_speed(const tl_push *push, talus_vec3 velocity, talus_vec3 n) {
   const talus_vec3 v = tl_vec3(n.x > 0 ? push->hi.x : push->lo.x, n.y > 0 ? push->hi.y : push->lo.y,
                                n.z > 0 ? push->hi.z : push->lo.z);
@@ -58,14 +59,14 @@ talus_real tl_push_most(const tl_push *push) {
   return tl_min(tl_max(push->source, push->bounce), fastest_of(&push->all));
 }
 
-/* Raises *value; whether by enough to tell others. */
+/* Raises *value; true if by enough to pass it on. */
 static bool raise(talus_real *value, talus_real to) {
   const bool is_news = to > GROWTH * *value;
   *value = tl_max(*value, to);
   return is_news;
 }
 
-/* Raises the sides of a box by a vector. */
+/* Enlarges a box by a vector. */
 static bool raise_box(talus_real *out, talus_vec3 v) {
   const talus_real part[3] = {v.x, v.y, v.z};
   bool is_news = false;
@@ -74,8 +75,8 @@ static bool raise_box(talus_real *out, talus_vec3 v) {
   return is_news;
 }
 
-/* Takes a velocity into the box around those that push; they are not many, so any change is news.
- */
+/* Adds a velocity to the bounding box of pushing velocities; there are few, so any change
+ * counts. */
 static bool widen(tl_push *push, talus_vec3 lo, talus_vec3 hi) {
   const talus_vec3 l = push->lo, h = push->hi;
   push->lo = tl_vec3(tl_min(l.x, lo.x), tl_min(l.y, lo.y), tl_min(l.z, lo.z));
@@ -96,11 +97,11 @@ static tl_push *take_push(tl_reach *reach, uint32_t slot) {
 
 /* ---- a contact ------------------------------------------------------------------------------- */
 
-/* What an impulse along the normal does to a body at its arm. */
+/* Effect of a unit impulse along the normal on a body at its arm. */
 typedef struct response {
-  talus_real point;  /* 1/kg: its point, along the normal; 0: it cannot be moved */
-  talus_real centre; /* 1/kg: its centre */
-  talus_real turn;   /* 1/kg: its farthest point, by turning, in any direction */
+  talus_real point;  /* 1/kg: velocity of its point along the normal; 0: it cannot be moved */
+  talus_real centre; /* 1/kg: velocity of its centre */
+  talus_real turn;   /* 1/kg: velocity of its farthest point by rotation, in any direction */
 } response;
 
 static response respond(const tl_reach *reach, uint32_t slot, talus_vec3 arm, talus_vec3 n) {
@@ -135,15 +136,15 @@ typedef struct side {
   uint32_t slot;
   const tl_push *push;
   response k;
-  talus_vec3 velocity;   /* m/s: of its point, loads alone */
-  talus_vec3 towards;    /* unit, away from the other one */
-  talus_real all, plain; /* m/s: how fast it is pushed at the other one */
-  talus_real mass;       /* kg: what comes with it, at the least its own as the contact feels it */
+  talus_vec3 velocity;   /* m/s: velocity of its point with loads alone */
+  talus_vec3 towards;    /* unit vector, away from the other body */
+  talus_real all, plain; /* m/s: speed with which it is pushed towards the other body */
+  talus_real mass;       /* kg: of the bodies that move with it, at least its own effective mass */
 } side;
 
 typedef struct clash {
-  talus_real parting;    /* m/s: of its points, loads alone */
-  talus_real gap, aside; /* m, m/s: surfaces slide no faster than that */
+  talus_real parting;    /* m/s: rate of the gap with loads alone */
+  talus_real gap, aside; /* m; m/s: bound of the speed of sliding */
   const tl_pair_law *law;
 } clash;
 
@@ -168,7 +169,7 @@ static side side_of(const tl_reach *reach, uint32_t slot, talus_vec3 arm, talus_
   return s;
 }
 
-/* A blow of this speed to the point that is struck; whether it is news. */
+/* Applies a blow of this speed to the struck point; true if it must be passed on. */
 static bool sway_by(tl_sway *sway, const side *s, talus_real speed, talus_real drag) {
   const talus_real k = s->k.point;
   if (!(speed > 0))
@@ -178,7 +179,7 @@ static bool sway_by(tl_sway *sway, const side *s, talus_real speed, talus_real d
   return raise(&sway->energy, (speed * speed + drag * drag) / (2 * k)) || is_news;
 }
 
-/* Faster than one stop: what a body comes with itself does not count before it is thrown back
+/* Speed beyond that of stopping: the body's own approach does not count before it is thrown back
  * further than it came. */
 static talus_real bounce_of(const clash *at, const side *self, const side *by) {
   const talus_real e = at->law->restitution;
@@ -187,7 +188,7 @@ static talus_real bounce_of(const clash *at, const side *self, const side *by) {
   return e > 0 ? tl_max(factor - 1, 0) * own + factor * tl_max(by->all - at->parting, 0) : 0;
 }
 
-/* What `by` does to the other body; whether it is news. */
+/* Applies the effect of `by` on the other body; true if it must be passed on. */
 static bool strike(tl_reach *reach, const clash *at, const side *self, const side *by) {
   const talus_real k = self->k.point, mu = at->law->friction, lost = at->gap / reach->h;
   if (!(k > 0))
@@ -197,7 +198,7 @@ static bool strike(tl_reach *reach, const clash *at, const side *self, const sid
   const talus_real share = k * by->mass < WALL ? k * by->mass / (1 + k * by->mass) : 1;
   const talus_real stop = excess > 0 ? tl_min(coming, excess) * share : 0;
   const talus_real bounce = bounce_of(at, self, by), hit = tl_max(stop, bounce);
-  /* Pushed at `by`, which is behind it then. */
+  /* Pushed towards `by`, which is then behind it. */
   const bool is_held =
       self->plain > reach->slow && tl_dot(self->push->line, self->towards) < -IN_LINE;
   if (!(hit > 0) && !is_held)
@@ -225,20 +226,20 @@ static bool strike(tl_reach *reach, const clash *at, const side *self, const sid
   return is_news;
 }
 
-/* Contacts that are to be looked at: those of bodies with news, in this pass or the one before. */
+/* Contacts to visit: those of bodies whose push changed in this pass or the one before. */
 typedef struct turns {
   const tl_contact *contacts;
   size_t count, words;
-  uint32_t *first;      /* by slot: the first contact that it is a of; these stand side by side */
-  uint32_t *last;       /* by slot: the last contact that it is b of */
-  uint32_t *before;     /* by contact: the one before it with the same b. TL_NONE: there is none */
-  uint64_t *now, *next; /* a bit for each contact: in this pass, in the one after it */
+  uint32_t *first;      /* by slot: the first contact with it as a; these are consecutive */
+  uint32_t *last;       /* by slot: the last contact with it as b */
+  uint32_t *before;     /* by contact: the one before with the same b; TL_NONE: none */
+  uint64_t *now, *next; /* a bit for each contact: visit in this pass; in the next */
 } turns;
 
 static void mark(uint64_t *bits, size_t i) { bits[i / 64] |= (uint64_t)1 << (i % 64); }
 
-/* A body has news: its contacts have their turn in this pass, where it is not past, and in the next
- * one. */
+/* Marks the contacts of a body whose push changed: in this pass if they are not past, and in the
+ * next. */
 static void tell(turns *t, uint32_t slot) {
   for (size_t k = t->first[slot]; k < t->count && t->contacts[k].a == slot; ++k) {
     mark(t->now, k);
@@ -250,7 +251,7 @@ static void tell(turns *t, uint32_t slot) {
   }
 }
 
-/* What the contact does to its bodies with the pushes that they have; whether that is news. */
+/* Passes pushes through a contact; true if some push changed. */
 static bool pass_on(tl_reach *reach, turns *t, const tl_contact *c) {
   const talus_vec3 n = c->normal, back = tl_neg(n);
   const tl_sway *push_a = &push_of(reach, c->a)->all, *push_b = &push_of(reach, c->b)->all;
@@ -289,7 +290,7 @@ static bool sway_along(tl_sway *to, const tl_sway *from, talus_real mass_ratio) 
   return raise(&to->energy, from->energy * tl_max(1, mass_ratio)) || is_news;
 }
 
-/* A body at the other end of a joint goes where its partner is pushed, and may be turned. */
+/* The body at the other end of a joint moves with its partner, and may be turned. */
 static bool pull_along(tl_reach *reach, uint32_t from, uint32_t to) {
   if (from == TL_NONE || to == TL_NONE || !reach->is_pushed[from] ||
       tl_body_is_static(reach->model, to))
@@ -319,7 +320,7 @@ static bool pass_joints(tl_reach *reach, turns *t) {
   return is_news;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all contacts ---------------------------------------------------------------------------- */
 
 static talus_status take_turns(const tl_reach *reach, const tl_contacts *contacts, turns *t) {
   tl_arena *arena = reach->crowd->arena;
@@ -347,8 +348,8 @@ static talus_status take_turns(const tl_reach *reach, const tl_contacts *contact
   return TALUS_OK;
 }
 
-/* The contact to look at next in a pass, `count` where there is none: there and back in turn, so
- * that a line in any order of its bodies takes few passes. */
+/* The contact to visit next in a pass; `count` if there is none. Passes alternate in direction, so
+ * that a row of bodies in any order needs few passes. */
 static size_t next_up(turns *t, size_t at) {
   size_t word = at / 64;
   uint64_t bits = word < t->words ? t->now[word] & (~(uint64_t)0 << (at % 64)) : 0;
@@ -365,7 +366,7 @@ static size_t next_down(turns *t, size_t at) {
   return bits ? word * 64 + 63 - (size_t)__builtin_clzll(bits) : t->count;
 }
 
-/* False: the visits are spent. */
+/* False: the visits are used up. */
 static bool look(tl_reach *reach, turns *t, size_t i, bool *is_news) {
   reach->is_spent = reach->visits == 0;
   if (!reach->is_spent)
@@ -410,7 +411,8 @@ static bool is_crowd(const tl_reach *reach, const tl_contacts *contacts) {
   return tl_reach_is_crowd(strikes, contacts->count);
 }
 
-/* A visit pushes two bodies at most, and a joint may pull its own along. */
+/* Bound of the number of pushed bodies: a visit pushes two at most, and joints may pull others
+ * along. */
 static size_t most_pushes(const tl_reach *reach) {
   const size_t joints = reach->crowd->joints ? reach->crowd->joints->all.count : 0;
   const size_t most = 2 * (reach->visits + joints), bodies = reach->model->bodies;

@@ -1,4 +1,4 @@
-/* Contacts judged by relative motion. */
+/* Judges contacts by relative motion. */
 #include "contact/reach.h"
 
 #include "crowd/free.h"
@@ -14,7 +14,8 @@ bool tl_reach_is_on(const tl_model *model) {
          model->margin < 0 && model->step != TALUS_STEP_ADAPTIVE;
 }
 
-/* How far a body's farthest point leaves the straight line of its velocity for being turned. */
+/* Distance by which rotation takes a body's farthest point off the straight line of its velocity,
+ * m. */
 static talus_real bend_of(const tl_model *model, talus_real h, uint32_t slot, talus_vec3 spin) {
   const tl_shape *shape = tl_body_shape(model, slot);
   if (shape->kind == TALUS_SPHERE)
@@ -48,7 +49,7 @@ static void find_drifts(void *context, size_t begin, size_t end) {
   }
 }
 
-/* As solvers have them: planes have no images. */
+/* Arms as in solvers: planes have no images. */
 static void find_arms(const tl_reach *reach, const tl_contact *c, talus_vec3 *a, talus_vec3 *b) {
   const tl_model *model = reach->model;
   const talus_dvec3 from = reach->crowd->in->position[c->a], to = reach->crowd->in->position[c->b];
@@ -70,8 +71,8 @@ tl_meeting tl_reach_meet(const tl_reach *reach, const tl_contact *c) {
   return m;
 }
 
-/* tl_reach_meet(...).speed, with fewer looks at memory where that can be: a point of a sphere that
- * touches something is on the line of the normal through its centre. */
+/* tl_reach_meet(...).speed with fewer memory accesses if possible: the contact point of a sphere is
+ * on the line of the normal through its centre. */
 static talus_real parting_speed(const tl_reach *reach, const tl_contact *c) {
   const tl_drift *a = &reach->drifts[c->a], *b = &reach->drifts[c->b];
   if (a->bend > 0 || b->bend > 0)
@@ -81,8 +82,8 @@ static talus_real parting_speed(const tl_reach *reach, const tl_contact *c) {
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* What joints make of the velocities of their bodies is not known yet: a contact of theirs counts
- * as far as the two could come towards each other in any direction. */
+/* The effect of joints on velocities is not known yet: contacts of jointed bodies are judged by the
+ * bodies' relative speed in any direction. */
 static talus_real speed_slack(const tl_reach *reach, const tl_contact *c) {
   const bool is_jointed = reach->is_jointed && (reach->is_jointed[c->a] || reach->is_jointed[c->b]);
   if (!is_jointed && !reach->is_spent)
@@ -95,8 +96,8 @@ static talus_real speed_slack(const tl_reach *reach, const tl_contact *c) {
                      size_b * tl_length(b->spin));
 }
 
-/* The convex relaxation holds sliding bodies apart by h mu |v_t| (docs/theory/ccp.md); no further
- * than margins go. */
+/* The convex relaxation keeps sliding bodies apart by h mu |v_t| (docs/theory/ccp.md); at most as
+ * far as margins reach. */
 static talus_real dilation(const tl_reach *reach, const tl_contact *c) {
   if (reach->model->solve.friction != TALUS_FRICTION_CCP)
     return 0;
@@ -112,8 +113,7 @@ static talus_real slack_of(const tl_reach *reach, const tl_contact *c) {
   return is_plain ? near : near + speed_slack(reach, c) + dilation(reach, c);
 }
 
-/* Most contacts of a heap at rest need no more than the margins, which bound how fast they close.
- */
+/* Most contacts of a heap at rest need only margins, which bound the speed of closing. */
 static uint8_t judge(const tl_reach *reach, const tl_contact *c) {
   const talus_real room = reach->margins[c->a] + reach->margins[c->b];
   if (tl_pair_is_dormant(reach->model, reach->crowd->in, c->a, c->b))
@@ -159,15 +159,15 @@ bool tl_reach_holds(const tl_reach *reach, const tl_contact *c) {
   return c->gap <= reach->h * tl_max(closing, 0) + slack_of(reach, c);
 }
 
-/* Whether a contact holds because visits are spent and its bodies are fast enough, whatever their
- * spins, with room for rounding. Most that are left then are done with here. */
+/* True if a contact stays because visits are used up and its bodies are fast enough, for any spins
+ * and with a margin for rounding. This decides most contacts then. */
 static bool is_fast_enough(const tl_reach *reach, const tl_contact *c) {
   const talus_vec3 u = tl_sub(reach->drifts[c->b].velocity, reach->drifts[c->a].velocity);
   return reach->is_spent && c->gap <= TL_R(0.9999) * (reach->slack + reach->h * tl_length(u));
 }
 
-/* Whether a contact that motion alone does not close is to stay: it holds, or a push may close it.
- */
+/* True if a contact that motion alone does not close stays: it has impulses to keep, or a push may
+ * close it. */
 static bool stays(const tl_reach *reach, const tl_contacts *contacts, size_t i) {
   const tl_contact *c = &contacts->data[i];
   if (tl_contacts_have_law_states(contacts) &&
@@ -191,7 +191,7 @@ static void decide_range(void *context, size_t begin, size_t end) {
       verdicts[i] = TL_REACH_NEAR;
 }
 
-/* Most stay, in long runs, which move as wholes. */
+/* Most contacts stay, in long runs, which are moved as blocks. */
 void tl_reach_sift(tl_reach *reach, tl_contacts *contacts) {
   const bool law_states = tl_contacts_have_law_states(contacts);
   const size_t count = contacts->count;
@@ -215,7 +215,7 @@ void tl_reach_sift(tl_reach *reach, tl_contacts *contacts) {
     contacts->law_states.count = kept;
 }
 
-/* ---- the start ------------------------------------------------------------------------------- */
+/* ---- begin ----------------------------------------------------------------------------------- */
 
 static talus_status find_jointed(tl_reach *reach) {
   const tl_joints *joints = reach->crowd->joints;

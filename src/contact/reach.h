@@ -42,30 +42,31 @@
 
 #include "contact/contact.h"
 
-/* How fast a body may be pushed, beside its own motion. */
+/* Bounds of how fast a body may be pushed, in addition to its own motion. */
 typedef struct tl_sway {
   talus_real out[6]; /* m/s: towards +x, +y, +z, -x, -y, -z */
-  talus_real round;  /* m/s: any of its points, towards anywhere */
+  talus_real round;  /* m/s: any of its points, in any direction */
   talus_real energy; /* J */
 } tl_sway;
 
 typedef struct tl_push {
   tl_sway all, plain; /* with and without bounces */
-  talus_vec3 lo, hi;  /* m/s: the box around the velocities of all that push it */
-  talus_real source;  /* m/s: what is left of what began it, by the gaps on its way */
-  talus_real bounce;  /* m/s: what it bounced off at, at most */
-  talus_vec3 line;    /* unit: where the fastest stop pushes it; 0: none */
-  talus_real speed;   /* m/s: of that */
-  talus_real mass;    /* kg: what comes along that way; a wall has TL_REAL_MAX */
-  talus_vec3 held;    /* unit: towards where it pushes with another one behind it; 0: nowhere */
+  talus_vec3 lo, hi;  /* m/s: bounding box of the velocities of all pushing bodies */
+  talus_real source;  /* m/s: rest of the first speed after the gaps on the way */
+  talus_real bounce;  /* m/s: speed that it bounced off at, at most */
+  talus_vec3 line;    /* unit: direction of the fastest stop; 0: none */
+  talus_real speed;   /* m/s: its speed */
+  talus_real mass;    /* kg: mass that moves with it along that direction; a wall has TL_REAL_MAX */
+  talus_vec3 held;    /* unit: direction in which it pushes with another body behind it; 0: none */
 } tl_push;
 
-/* The velocity with which a body ends the step if nothing touches it; of a kinematic one that of
- * its way. */
+/* The velocity of a body at the end of the step if nothing touches it; for a kinematic body that of
+ * its displacement. */
 typedef struct tl_drift {
   talus_vec3 velocity, spin; /* m/s, rad/s */
-  talus_real bend;           /* m: how far turning takes its farthest point from a straight line; 0
-                                where spin does not move points along the normal of a contact */
+  /* m: distance by which rotation takes its farthest point off a straight line; 0 if spin does not
+   * move points along the normal of a contact */
+  talus_real bend;
 } tl_drift;
 
 typedef struct tl_reach {
@@ -73,77 +74,78 @@ typedef struct tl_reach {
   const tl_crowd *crowd;
   const talus_real *margins; /* by slot */
   talus_real h;              /* s */
-  talus_real slow;           /* m/s: what closes more slowly pushes nobody */
-  talus_real slack;          /* m: what gravity does to a pair */
+  talus_real slow;           /* m/s: contacts that close more slowly push no body */
+  talus_real slack;          /* m: change of a pair's gap by gravity */
   tl_drift *drifts;          /* by slot */
   uint8_t *is_jointed;       /* by slot; NULL: there are no joints */
-  uint8_t *verdicts;         /* by contact */
+  uint8_t *verdicts;         /* by contact: TL_REACH_... */
   size_t verdict_room;
-  uint8_t *is_pushed; /* by slot; NULL: nobody is */
-  uint32_t *row;      /* by slot, of those: of pushes */
+  uint8_t *is_pushed; /* by slot; NULL: no body is */
+  uint32_t *row;      /* by slot of pushed bodies: row of `pushes` */
   tl_push *pushes;
-  uint32_t *slots; /* by row */
+  uint32_t *slots; /* by row of `pushes` */
   size_t push_count;
-  size_t push_room; /* rows that pushes may have */
-  size_t visits;    /* of contacts that are left to find them */
-  bool is_spent;    /* there were not enough: contacts stay as far as speeds alone allow */
+  size_t push_room; /* capacity of `pushes` */
+  size_t visits;    /* of contacts that remain for this step */
+  bool is_spent;    /* visits are used up: contacts are judged by speeds alone */
 } tl_reach;
 
-/* Whether contacts are judged at all: not those of springs, which want what overlaps now, nor where
- * the scene says how far contacts are looked for. */
+/* True if contacts are judged: not with springs, which need present overlaps only, nor if the scene
+ * sets the distance up to which contacts are searched. */
 bool tl_reach_is_on(const tl_model *model);
 
-/* What closes more slowly (m/s) pushes nobody; what gravity does to a pair (m). */
+/* Speed of closing (m/s) below which contacts push no body; change of a pair's gap by gravity
+ * (m). */
 talus_real tl_reach_slow(const tl_model *model, double dt);
 talus_real tl_reach_slack(const tl_model *model, double dt);
 
-/* Whether so many contacts strike that the visits would be spent before they have been passed on.
- */
+/* True if so many contacts strike that the visits would be used up before all are passed on. */
 bool tl_reach_is_crowd(size_t strikes, size_t contacts);
 
-/* m: what a margin has beside the way its body goes, so that the slack is found as well. */
+/* Part of a margin (m) in addition to the body's displacement, so that contacts within the slack
+ * are found as well. */
 talus_real tl_reach_spare(const tl_model *model, double dt, uint32_t slot, talus_vec3 spin);
 
-/* A contact as the motion of its bodies has it. */
+/* The relative motion at a contact. */
 typedef struct tl_meeting {
   talus_vec3 arm_a, arm_b;
-  talus_vec3 at_a, at_b; /* m/s: velocities of the points, loads alone */
-  talus_vec3 velocity;   /* of b's against a's */
-  talus_real speed;      /* of it along the normal: parting */
+  talus_vec3 at_a, at_b; /* m/s: velocities of the points with loads alone */
+  talus_vec3 velocity;   /* m/s: of b relative to a */
+  talus_real speed;      /* m/s: its part along the normal: rate of the gap */
 } tl_meeting;
 
 tl_meeting tl_reach_meet(const tl_reach *reach, const tl_contact *c);
 
-/* margins: by slot. Scratch is the arena's from here on. */
+/* Begins the judgement of a set. margins: by slot. Scratch is taken from the arena. */
 talus_status tl_reach_begin(const tl_crowd *crowd, const talus_real *margins, tl_reach *reach);
 
-/* Judges all contacts of the set, and finds who is pushed. May be called again when contacts were
- * added: pushes that there are stay. */
+/* Judges all contacts of the set, and finds which bodies are pushed. May be called again after
+ * contacts were added: pushes are kept. */
 talus_status tl_reach_judge(tl_reach *reach, const tl_contacts *contacts);
 
-/* Whether the motion of its bodies, and what pushes them, may close the contact. */
+/* True if the motion of its bodies, or pushes, may close the contact. */
 bool tl_reach_holds(const tl_reach *reach, const tl_contact *c);
 
-/* Takes those out that cannot matter; what they remember goes with them. */
+/* Removes the contacts that cannot matter, with all their data. */
 void tl_reach_sift(tl_reach *reach, tl_contacts *contacts);
 
 /* ---- pushes ---------------------------------------------------------------------------------- */
 
 enum { TL_REACH_FAR, TL_REACH_NEAR, TL_REACH_STRIKES }; /* verdicts */
 
-/* How fast the point of a body at this arm, which has this velocity, may be pushed along the unit
- * vector n: 0 for a body that is not. */
+/* Bound of the speed with which the point of a body at this arm, which has this velocity, may be
+ * pushed along the unit vector n; 0 if the body is not pushed. */
 talus_real tl_push_along(const tl_reach *reach, uint32_t slot, talus_vec3 arm, talus_vec3 velocity,
                          talus_vec3 n);
 
-/* m/s: no point of it is pushed faster. */
+/* Bound of the speed (m/s) with which any of its points is pushed. */
 talus_real tl_push_most(const tl_push *push);
 
-/* What is_pushed says of a body that is: no news; or, set by who has found it new contacts, news.
- */
+/* Values of is_pushed for pushed bodies: nothing new; or (set by code that added contacts) to be
+ * passed on. */
 enum { TL_PUSH_QUIET = 1, TL_PUSH_NEWS };
 
-/* Passes on pushes: at first from contacts that strike, later from bodies with news. */
+/* Passes pushes on: first from contacts that strike, later from bodies whose push changed. */
 talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts);
 
 #endif

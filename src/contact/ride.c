@@ -10,7 +10,9 @@ static tl_ridden motion_of(const tl_ride *ride, const tl_state *now, uint32_t sl
   const tl_model *model = ride->crowd->model;
   const talus_quat q = ride->rotation[slot];
   tl_ridden m = {.way = tl_model_offset(model, ride->position[slot], now->position[slot]),
-                 .turn = tl_quat_mul(now->rotation[slot], tl_quat_conj(q))};
+                 .turn = tl_quat_mul(now->rotation[slot], tl_quat_conj(q)),
+                 .from = ride->position[slot],
+                 .to = now->position[slot]};
   if (!tl_body_shape(model, slot)->bounded)
     m.way = tl_dsub(now->position[slot], ride->position[slot]);
   return m;
@@ -31,23 +33,33 @@ static talus_vec3 farthest(const tl_shape *shape, talus_real scale, talus_quat q
   return tl_quat_rotate(q, tl_scale(tl_mul(half, d), 1 / tl_length(d)));
 }
 
-/* The turn without what goes round the body's own z axis (which is at `axis` before it): the turn
- * that takes the axis to where it comes by the shortest way. */
+/* The rotation without its part about the body's own z axis (`axis` before it): the shortest
+ * rotation that takes the axis to its new direction. */
 static talus_quat without_roll(talus_quat turn, talus_vec3 axis) {
   const talus_vec3 to = tl_add(axis, turn_shift(turn, axis));
   const talus_vec3 cross = tl_cross(axis, to);
   return tl_quat_normalize(tl_quat(1 + tl_dot(axis, to), cross.x, cross.y, cross.z));
 }
 
-/* A body of a pair: what all contacts of the pair have. */
+/* A body of a pair: data common to all contacts of the pair. */
 typedef struct rider {
   const tl_shape *shape;
   talus_real scale;
-  talus_real radius; /* of what is round in every direction about a line; of clumps by part */
-  talus_quat turn;   /* without what turns about an axis of symmetry */
+  talus_real radius; /* m: of shapes round in all directions; for clumps of the touching part */
+  talus_quat turn;   /* without the part about an axis of symmetry */
   uint32_t slot;
   bool is_glued; /* its surface points turn with it */
 } rider;
+
+static bool is_glued(talus_shape_kind kind) {
+  return kind != TALUS_SPHERE && kind != TALUS_ELLIPSOID && kind != TALUS_CAPSULE &&
+         kind != TALUS_CLUMP;
+}
+
+bool tl_ride_is_rigid(const tl_model *model, uint32_t slot) {
+  const talus_shape_kind kind = tl_body_shape(model, slot)->kind;
+  return is_glued(kind) && kind != TALUS_CYLINDER && kind != TALUS_CONE;
+}
 
 static rider rider_of(const tl_ride *ride, uint32_t slot) {
   const tl_model *model = ride->crowd->model;
@@ -60,13 +72,12 @@ static rider rider_of(const tl_ride *ride, uint32_t slot) {
     r.radius = r.scale * TL_R(r.shape->size[0]);
   if (kind == TALUS_CYLINDER || kind == TALUS_CONE)
     r.turn = without_roll(r.turn, tl_quat_rotate(ride->rotation[slot], tl_vec3(0, 0, 1)));
-  r.is_glued = kind != TALUS_SPHERE && kind != TALUS_ELLIPSOID && kind != TALUS_CAPSULE &&
-               kind != TALUS_CLUMP;
+  r.is_glued = is_glued(kind);
   return r;
 }
 
-/* How far the surface point at this arm has been swung about the centre of mass, of what is not
- * glued. outwards: from the body to the other one. */
+/* Displacement of the surface point at this arm by rotation, for a body that is not glued.
+ * outwards: from the body to the other one. */
 static talus_vec3 round_shift(const tl_ride *ride, const tl_state *now, const rider *r,
                               uint32_t feature, talus_vec3 arm, talus_vec3 outwards) {
   talus_real radius = r->radius;
@@ -95,9 +106,8 @@ static bool is_ball(const tl_model *model, uint32_t slot) {
   return tl_body_shape(model, slot)->kind == TALUS_SPHERE;
 }
 
-/* Which share of the way the point goes with b: halfway with both; beside a body that cannot be
- * moved the arm on it does not matter, and that of the other one does; that of a sphere stays along
- * the normal. */
+/* Share of b in the displacement of the point: half if both can move. Next to a body that cannot be
+ * moved only the other one's arm matters; that of a sphere stays along the normal. */
 static double share_of_b(const tl_model *model, const tl_contact *c) {
   if (can_move(model, c->a) != can_move(model, c->b))
     return can_move(model, c->b) ? 1 : 0;
@@ -106,8 +116,8 @@ static double share_of_b(const tl_model *model, const tl_contact *c) {
   return is_ball(model, c->b) ? 1 : 0;
 }
 
-/* Two spheres, whose normal is that of their centres. before, between: from a to b, then and now.
- */
+/* Two spheres: their normal is that of their centres. before, between: vectors from a to b, at the
+ * search and now. */
 static void ride_balls(const tl_ride *ride, const tl_state *now, size_t i, talus_dvec3 before,
                        talus_dvec3 between) {
   const tl_model *model = ride->crowd->model;
@@ -120,13 +130,13 @@ static void ride_balls(const tl_ride *ride, const tl_state *now, size_t i, talus
   c->point = tl_dmadd(now->position[c->a], (double)(radius + TL_R(0.5) * c->gap), c->normal);
 }
 
-/* A pair of bodies: what all of its contacts have. */
+/* A pair of bodies: data common to all of its contacts. */
 typedef struct couple {
   rider a, b;
   talus_dvec3 centre_a, between; /* when contacts were found */
-  talus_dvec3 way_a;             /* how a went */
-  talus_dvec3 moved;             /* a, across periods as well */
-  double share;                  /* of b, in the way of the point */
+  talus_dvec3 way_a;             /* displacement of a */
+  talus_dvec3 moved;             /* displacement of a, including periods */
+  double share;                  /* share of b in the displacement of the point */
   bool are_balls, is_dormant;
 } couple;
 
@@ -167,14 +177,14 @@ static inline void ride_one(const tl_ride *ride, const tl_state *now, const coup
     ride_balls(ride, now, i, of->between, tl_dadd(of->between, apart));
     return;
   }
-  /* In the image of a, wherever that is now; half the gap that opened is a's. */
+  /* In the image of a at its present place; half of the change of the gap belongs to a. */
   const double opened = (double)(c->gap - found->gap);
   talus_dvec3 to = tl_dadd(to_a, tl_dscale(apart, of->share));
   to = tl_dadd(to, tl_dscale(tl_widen(n), (0.5 - of->share) * opened));
   c->point = tl_dadd(tl_dadd(found->point, of->moved), tl_dsub(to, of->way_a));
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all contacts ---------------------------------------------------------------------------- */
 
 static void note_bodies(void *context, size_t begin, size_t end) {
   const tl_ride *ride = context;
@@ -205,37 +215,49 @@ talus_status tl_ride_begin(tl_ride *ride, const tl_crowd *crowd, tl_contacts *co
   return TALUS_OK;
 }
 
-typedef struct ride_job {
-  const tl_ride *ride;
-  const tl_state *now;
-} ride_job;
-
-/* Once for each body, which may have many contacts. */
+/* Computed once for each body, which may have many contacts. */
 static void ride_bodies(void *context, size_t begin, size_t end) {
-  const ride_job *job = context;
+  const tl_ride *ride = context;
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_crowd_slot(job->ride->crowd, i);
-    job->ride->ridden[slot] = motion_of(job->ride, job->now, slot);
+    const uint32_t slot = tl_crowd_slot(ride->crowd, i);
+    ride->ridden[slot] = motion_of(ride, ride->now, slot);
   }
 }
 
 static void ride_range(void *context, size_t begin, size_t end) {
-  const ride_job *job = context;
-  const tl_ride *ride = job->ride;
+  const tl_ride *ride = context;
   couple of = {.is_dormant = true};
   for (size_t i = begin; i < end; ++i) {
     const tl_contact *c = &ride->contacts->data[i];
     if (i == begin || c[-1].a != c->a || c[-1].b != c->b)
-      of = couple_of(ride, job->now, c);
+      of = couple_of(ride, ride->now, c);
     if (!of.is_dormant)
-      ride_one(ride, job->now, &of, i);
+      ride_one(ride, ride->now, &of, i);
   }
 }
 
-void tl_ride_to(const tl_ride *ride, const tl_state *now) {
-  ride_job job = {ride, now};
-  tl_for(&ride->crowd->model->par, ride->crowd->count, GRAIN, ride_bodies, &job);
-  tl_for(&ride->crowd->model->par, ride->contacts->count, GRAIN, ride_range, &job);
+void tl_ride_bodies(tl_ride *ride, const tl_state *now) {
+  ride->now = now;
+  ride->is_behind = true;
+  tl_for(&ride->crowd->model->par, ride->crowd->count, GRAIN, ride_bodies, ride);
+}
+
+void tl_ride_settle(tl_ride *ride) {
+  if (!ride || !ride->is_behind)
+    return;
+  ride->is_behind = false;
+  tl_for(&ride->crowd->model->par, ride->contacts->count, GRAIN, ride_range, ride);
+}
+
+void tl_ride_one(const tl_ride *ride, size_t contact) {
+  const couple of = couple_of(ride, ride->now, &ride->contacts->data[contact]);
+  if (!of.is_dormant)
+    ride_one(ride, ride->now, &of, contact);
+}
+
+void tl_ride_to(tl_ride *ride, const tl_state *now) {
+  tl_ride_bodies(ride, now);
+  tl_ride_settle(ride);
 }
 
 static void back_range(void *context, size_t begin, size_t end) {

@@ -31,4 +31,33 @@ static inline bool tl_pair_is_dormant(const tl_model *model, const tl_state *sta
          (sleeps_b && tl_body_is_static(model, a));
 }
 
+/* Whether a body that contacts cannot move is to be reckoned with: it has a motion that is not
+ * rest, however slow it may be just now, or it was placed by hand. */
+static inline bool tl_is_stirring_static(const tl_model *model, const tl_state *state,
+                                         uint32_t slot) {
+  if (state->sleep_flags[slot] & TL_SLEEP_PLACED)
+    return true;
+  if (!(model->property.flags[slot] & TL_FLAG_KINEMATIC))
+    return false;
+  return tl_body_travels(model, slot) || tl_body_turns(model, slot);
+}
+
+/* Whether a sleeping body that this one touches is to wake. TL_NONE: the ground. */
+static inline bool tl_is_stirring(const tl_model *model, const tl_state *state, uint32_t slot) {
+  if (slot == TL_NONE)
+    return false;
+  return tl_body_is_static(model, slot) ? tl_is_stirring_static(model, state, slot)
+                                        : !tl_is_asleep(state, slot);
+}
+
+/* The sleeping one of two bodies of which the other stirs, or TL_NONE. */
+static inline uint32_t tl_find_disturbed(const tl_model *model, const tl_state *state, uint32_t a,
+                                         uint32_t b) {
+  if (a != TL_NONE && tl_is_asleep(state, a) && tl_is_stirring(model, state, b))
+    return a;
+  if (b != TL_NONE && tl_is_asleep(state, b) && tl_is_stirring(model, state, a))
+    return b;
+  return TL_NONE;
+}
+
 #endif

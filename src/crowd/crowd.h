@@ -32,12 +32,17 @@ typedef struct tl_crowd {
   const struct tl_pull *pulls;
   const struct tl_joints *joints;      /* as the last step left them; may be NULL: none */
   struct tl_joint_state *joints_after; /* what this step makes of them, by row */
+  const struct tl_pairs *bonds;        /* held together by forces of zones, for sleep; or NULL */
   bool is_shortest; /* adaptive: it cannot be shortened, so that all that may meet in it touches */
   bool sleeps;      /* who is slow may fall asleep, and wake: in the world's own crowd alone */
   tl_arena *arena;  /* scratch */
 
   /* Of contacts that several solves have, as those of substeps (solve/solve.h); NULL: none. */
   const struct tl_solve_plan *plan;
+
+  /* Bodies have moved on since contacts were found, and contacts may have yet to follow
+   * (contact/ride.h: tl_ride_settle); NULL: they are where bodies are. */
+  struct tl_ride *ride;
 
   /* Memory: caches that change time, never bits; all may be NULL. */
   struct tl_broad_cache *broad_cache; /* candidates that are kept from step to step */

@@ -56,3 +56,11 @@ void tl_fields_move(void *arrays, const tl_field *fields, int n, size_t to, size
       memcpy(data + to * fields[i].bytes, data + from * fields[i].bytes, fields[i].bytes);
   }
 }
+
+void tl_fields_clear(void *arrays, const tl_field *fields, int n, size_t row) {
+  for (int i = 0; i < n; ++i) {
+    unsigned char *data = tl_field_rows(arrays, &fields[i]);
+    if (data)
+      memset(data + row * fields[i].bytes, 0, fields[i].bytes);
+  }
+}

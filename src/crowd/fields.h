@@ -11,6 +11,9 @@
  *   SCRATCH   belongs to a stage and lives in the step's arena; it has no list, because nothing
  *             that outlives a step may depend on it.
  *
+ * The record of every contact is full (twelve numbers, which loops over lanes write as a whole):
+ * further fields of contacts go into the records behind it.
+ *
  * F(name, type, columns, scalar, flags): `type` is the C type of one row, made of `columns` scalars
  * of the kind `scalar` (talus_scalar, TL_REAL for the build's real). Flags:
  *   HASHED   enters the state hash
@@ -21,7 +24,8 @@
  *   VISIBLE  can be mapped as a view; of a contact: is in contact files
  *   DEVICE   is mirrored where stages run on a device
  *   LAZY     allocated at first use; NULL means all zero
- *   STEPPED  every step writes it anew, into the second of two arrays that are then swapped
+ *   STEPPED  every step writes it anew, into the second of two arrays that are then swapped; other
+ *            fields of the state stay in one array
  *   IMPULSE  is a force times the length of a step: a step of another length carries it scaled
  *            by the ratio of the two
  */
@@ -52,6 +56,28 @@ enum {
 #define TL_REAL TALUS_FLOAT64
 #endif
 
+/* Fields of a second build of the library, which only tests/test_extra_fields.c uses: it shows that
+ * one line is all that a new field takes. */
+#if TALUS_EXTRA_FIELDS
+#define TL_EXTRA_STATE_FIELDS(F)                                                                   \
+  F(extra_mark, uint32_t, 1, TALUS_UINT32, TL_HASHED | TL_SAVED | TL_GHOST)                        \
+  F(extra_lazy, talus_vec3, 3, TL_REAL, TL_HASHED | TL_SAVED | TL_LAZY)                            \
+  F(extra_passing, double, 1, TALUS_FLOAT64, 0)
+#define TL_EXTRA_PROPERTY_FIELDS(F)                                                                \
+  F(extra_code, uint64_t, 1, TALUS_UINT64, TL_SAVED | TL_GHOST)                                    \
+  F(extra_unsaved, double, 1, TALUS_FLOAT64, TL_GHOST)
+#define TL_EXTRA_LAW_STATE_FIELDS(F)                                                               \
+  F(extra_age, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_VISIBLE | TL_CARRIED)                      \
+  F(extra_push, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_IMPULSE)                        \
+  F(extra_guess, double, 1, TALUS_FLOAT64, 0)
+#define TL_EXTRA_JOINT_FIELDS(F) F(extra_wear, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)
+#else
+#define TL_EXTRA_STATE_FIELDS(F)
+#define TL_EXTRA_PROPERTY_FIELDS(F)
+#define TL_EXTRA_LAW_STATE_FIELDS(F)
+#define TL_EXTRA_JOINT_FIELDS(F)
+#endif
+
 /* position: centre of mass; rotation: principal frame; spin: angular velocity in WORLD axes;
  * sleep_flags: whether it is slow, or sleeps (asleep.h); slow_since: s, where it is slow, the time
  * since when. pace: s, with local time: its next step is no longer; 0: not known. None is hashed:
@@ -69,7 +95,8 @@ enum {
   F(slow_since, double, 1, TALUS_FLOAT64, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)              \
   F(pace, double, 1, TALUS_FLOAT64, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)                    \
   F(spring_force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED | TL_DEVICE)  \
-  F(spring_torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED | TL_DEVICE)
+  F(spring_torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED | TL_DEVICE) \
+  TL_EXTRA_STATE_FIELDS(F)
 
 /* Inertia is not stored: it is mass * scale^2 * the shape's squared radii of gyration.
  * motion: row of the motion table, TL_NONE for none. handle: row of the handle table. */
@@ -84,7 +111,8 @@ enum {
   F(motion, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                            \
   F(handle, uint32_t, 1, TALUS_UINT32, TL_SAVED)                                                   \
   F(force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY | TL_DEVICE)         \
-  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY | TL_DEVICE)
+  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY | TL_DEVICE)        \
+  TL_EXTRA_PROPERTY_FIELDS(F)
 
 /* The record of every contact: slots a and b (uid[a] < uid[b]) and features, which are its key;
  * point: midway between the surfaces, in the periodic image of body a; normal: unit, from a to b;
@@ -106,7 +134,8 @@ enum {
  * on b, against rolling and spinning; state: TL_CONTACT_... */
 #define TL_LAW_STATE_FIELDS(F)                                                                     \
   F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE | TL_IMPULSE)     \
-  F(state, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)
+  F(state, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)                \
+  TL_EXTRA_LAW_STATE_FIELDS(F)
 
 /* What a spring stores (penalty; kernels/penalty.h). slip: m, tangential displacement of b relative
  * to a while the contact stuck; stiffness: N/m, tangential, of the last step, negative if it slid,
@@ -130,7 +159,8 @@ enum {
   F(drift, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                        \
   F(value, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                        \
   F(force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED)                                          \
-  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED)
+  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED)                                         \
+  TL_EXTRA_JOINT_FIELDS(F)
 
 /* R(array, type of a record, its fields): what contacts have in addition to TL_CONTACT_FIELDS. All
  * are lazy: an array is in use only if it is as long as the set. */
@@ -213,5 +243,8 @@ talus_status tl_field_wake(void *arrays, const tl_field *field, size_t capacity)
 
 /* Moves row `from` to row `to` in every array of a list. */
 void tl_fields_move(void *arrays, const tl_field *fields, int n, size_t to, size_t from);
+
+/* Sets a row to 0 in every array of a list. */
+void tl_fields_clear(void *arrays, const tl_field *fields, int n, size_t row);
 
 #endif

@@ -154,12 +154,15 @@ static inline talus_real tl_bond_reach(const tl_model *model, size_t a, size_t b
   return tl_min(tl_bond_reach_of(model, a), tl_bond_reach_of(model, b));
 }
 
-/* Adaptive steps: a body's part of the distance at which a pair touches, m; 0 for an unbounded
- * one. The distance is the sum of two parts. */
+/* Adaptive steps: a body's part of the distance at which a pair touches, m. The distance is the sum
+ * of two parts. An automatic one is 0 of walls: a large one would keep small bodies far from it,
+ * and who is nearer is moved away by half the distance at once, which others must have room for. */
 #define TL_HALO_SIZES 1e-4
 static inline talus_real tl_halo_of(const tl_model *model, size_t slot) {
   if (model->halo >= 0)
     return TL_R(0.5 * model->halo);
+  if (model->property.flags[slot] & TL_FLAG_STATIC)
+    return 0;
   return TL_R(0.5 * TL_HALO_SIZES) * tl_body_shape(model, slot)->radius *
          model->property.scale[slot];
 }

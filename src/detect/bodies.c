@@ -3,12 +3,13 @@
 
 #include <math.h>
 
+#include "base/hash.h"
 #include "kernels/collide.h"
 #include "shape/shape.h"
 
-#define GRAIN ((size_t)4096) /* rows worth waking a thread for */
+#define GRAIN ((size_t)4096) /* rows for which a thread is woken */
 
-/* How many roundings of the largest number that goes in the narrow phase may be off by. */
+/* Bound of the narrow phase's rounding errors, in roundings of the largest number involved. */
 #define ROUNDINGS 8
 
 /* ---- one row ------------------------------------------------------------------------------- */
@@ -43,7 +44,7 @@ static uint32_t shape_of(const talus_detect_bodies *bodies, size_t row) {
   return bodies->shapes ? bodies->shape[row] : 0;
 }
 
-/* Centre of mass and principal frame, which are what stages call a pose. */
+/* Centre of mass and principal frame: the pose as stages use it. */
 static talus_dvec3 pose_of(const tl_shape *shape, const talus_detect_bodies *bodies, size_t row,
                            talus_quat *rotation) {
   *rotation = tl_quat_identity();
@@ -115,7 +116,7 @@ static talus_status check_arrays(const talus_detector *detector,
   return bad == SIZE_MAX ? TALUS_OK : refuse_row(bodies, bad);
 }
 
-/* For contacts a clump needs no mass of its own: any will do, and the integral is saved. */
+/* Contacts do not need the mass of a clump: with any given mass the integral is saved. */
 talus_shape_def tl_detect_massless(const talus_shape_def *def) {
   talus_shape_def made = *def;
   if (def->kind == TALUS_CLUMP && !(def->volume > 0)) {
@@ -127,21 +128,62 @@ talus_shape_def tl_detect_massless(const talus_shape_def *def) {
 
 /* ---- tables -------------------------------------------------------------------------------- */
 
+static size_t numbers_of_point(talus_shape_kind kind) {
+  return kind == TALUS_CLUMP                        ? 4
+         : kind == TALUS_REVOLVED                   ? 2
+         : kind == TALUS_HULL || kind == TALUS_MESH ? 3
+                                                    : 0;
+}
+
+/* Everything that a shape is made of, its name apart. */
+static uint64_t hash_shape(const talus_shape_def *def, uint64_t seed) {
+  const double numbers[] = {def->size[0],    def->size[1],    def->size[2],    def->size[3],
+                            def->size[4],    def->thickness,  def->rounding,   def->volume,
+                            def->centre.x,   def->centre.y,   def->centre.z,   def->inertia[0],
+                            def->inertia[1], def->inertia[2], def->inertia[3], def->inertia[4],
+                            def->inertia[5]};
+  const uint64_t counts[] = {(uint64_t)def->kind, def->open, (uint64_t)def->sides,
+                             def->points ? def->point_count * numbers_of_point(def->kind) : 0,
+                             def->kind == TALUS_MESH && def->triangles ? def->triangle_count : 0};
+  uint64_t hash = tl_xxh64(numbers, sizeof numbers, seed);
+  hash = tl_xxh64(counts, sizeof counts, hash);
+  if (counts[3] > 0)
+    hash = tl_xxh64(def->points, counts[3] * sizeof(double), hash);
+  return counts[4] > 0 ? tl_xxh64(def->triangles, 3 * counts[4] * sizeof(uint32_t), hash) : hash;
+}
+
+static bool is_same_print(const tl_detect_print *a, const tl_detect_print *b) {
+  return a->half[0] == b->half[0] && a->half[1] == b->half[1];
+}
+
+/* Those from row n on. */
+static void drop_shapes(talus_detector *detector, size_t n) {
+  tl_model *model = &detector->model;
+  while (model->shapes.count > n)
+    tl_shape_release(&model->shapes.data[--model->shapes.count]);
+}
+
+/* A row whose shape is the same as in the last call keeps it; rows after the first that is not are
+ * made anew. */
 static talus_status make_shapes(talus_detector *detector, const talus_detect_bodies *bodies) {
   static const talus_shape_def unit_sphere = {.kind = TALUS_SPHERE, .size = {1}};
   const size_t n = bodies->shapes ? bodies->shape_count : 1;
   tl_model *model = &detector->model;
-  for (size_t i = 0; i < model->shapes.count; ++i)
-    tl_shape_release(&model->shapes.data[i]);
-  model->shapes.count = 0;
+  drop_shapes(detector, n);
   TL_TRY(tl_array_reserve(&model->shapes, n));
+  TL_TRY(tl_array_reserve(&detector->prints, n));
   for (size_t i = 0; i < n; ++i) {
     const talus_shape_def def =
         tl_detect_massless(bodies->shapes ? &bodies->shapes[i] : &unit_sphere);
-    const talus_status status = tl_shape_make(&def, &model->shapes.data[i]);
-    if (status != TALUS_OK)
-      return tl_fail_in(status, "shape %zu", i);
-    model->shapes.count++;
+    const tl_detect_print print = {{hash_shape(&def, 0), hash_shape(&def, 1)}};
+    if (i >= model->shapes.count || !is_same_print(&print, &detector->prints.data[i])) {
+      drop_shapes(detector, i);
+      const talus_status status = tl_shape_make(&def, &model->shapes.data[i]);
+      if (status != TALUS_OK)
+        return tl_fail_in(status, "shape %zu", i);
+      detector->prints.data[i] = print;
+      model->shapes.count++;
+    }
     if (model->narrow.tree == TALUS_TREE_SURROGATE)
       TL_TRY(tl_shape_need_surrogate(&model->shapes.data[i]));
   }
@@ -189,7 +231,7 @@ talus_status tl_detect_load(talus_detector *detector, const talus_detect_bodies 
     TL_TAKE(arena, n, &work.to.scale);
     TL_TAKE(arena, n, &work.state.position);
   }
-  if (poses && bodies->shapes) { /* spheres need neither, and there may be many of them */
+  if (poses && bodies->shapes) { /* spheres need neither, and there may be very many */
     TL_TAKE(arena, n, &work.state.rotation);
     TL_TAKE(arena, n, &work.to.uid);
   }
@@ -262,8 +304,8 @@ typedef struct period_work {
   const talus_box *boxes;
 } period_work;
 
-/* The axis along which the row is too long, or -1. What is fixed and reaches all the way through
- * looks the same from everywhere. */
+/* The axis along which the row is too long, or -1. A fixed body that spans the whole period is
+ * allowed. */
 static int long_axis(const period_work *work, size_t row) {
   const talus_domain_def *domain = &work->detector->model.domain;
   const talus_dvec3 period = tl_dsub(domain->box.hi, domain->box.lo);

@@ -1,4 +1,4 @@
-/* Pairs and contacts of plain arrays: the stages of a world without the world. */
+/* Pairs and contacts of plain arrays: runs the stages of a world without a world. */
 #include "detect/detect.h"
 #include "base/clock.h"
 
@@ -9,7 +9,7 @@
 #include "narrow/narrow.h"
 #include "shape/shape.h"
 
-#define GRAIN ((size_t)4096) /* rows worth waking a thread for */
+#define GRAIN ((size_t)4096) /* rows for which a thread is woken */
 
 /* ---- names --------------------------------------------------------------------------------- */
 
@@ -63,7 +63,7 @@ static const char *const triangle_methods[] = {[TALUS_TRIANGLE_COMPARISON] = "co
 static const char *const tree_kinds[] = {
     [TALUS_TREE_BVH] = "bvh", [TALUS_TREE_FLAT] = "flat", [TALUS_TREE_SURROGATE] = "surrogate"};
 
-/* The row of a name, or `count`. */
+/* Row of a name; `count` if there is none. */
 static int find_name(const char *const *names, int count, const char *name) {
   int k = 0;
   while (k < count && strcmp(names[k], name) != 0)
@@ -163,6 +163,7 @@ static void tear_down(talus_detector *detector) {
   tl_array_free(&detector->model.shapes);
   tl_array_free(&detector->found);
   tl_array_free(&detector->contacts);
+  tl_array_free(&detector->prints);
   tl_arena_free(&detector->arena);
 }
 
@@ -187,7 +188,7 @@ void talus_detector_destroy(talus_detector *detector) {
 
 /* ---- pairs --------------------------------------------------------------------------------- */
 
-/* One call under way. */
+/* One call in progress. */
 typedef struct search {
   talus_detector *detector;
   tl_crowd crowd;
@@ -209,7 +210,7 @@ static talus_status begin(talus_detector *detector, size_t n, search *job) {
   return TALUS_OK;
 }
 
-/* Pairs of job->boxes, in order. */
+/* Finds the pairs of job->boxes, in order. */
 static talus_status find_pairs(search *job) {
   const tl_model *model = &job->detector->model;
   const double begun = 1e3 * tl_clock();
@@ -226,7 +227,7 @@ static talus_status find_pairs(search *job) {
   return TALUS_OK;
 }
 
-/* Devices find contacts alone. */
+/* Devices find contacts only. */
 static talus_status fall_back(search *job) {
   const talus_detect_def *def = &job->detector->def;
   if (def->backend == TALUS_BACKEND_CPU)
@@ -301,7 +302,7 @@ static talus_status refuse_box(const talus_box *box, size_t row) {
                  row, box->lo.x, box->lo.y, box->lo.z, box->hi.x, box->hi.y, box->hi.z);
 }
 
-/* Bodies of which nothing is known but that they are bounded and free. */
+/* Makes bodies that are bounded and free, with no other properties. */
 static talus_status load_boxes(search *job, const talus_box *boxes, size_t n) {
   talus_detector *detector = job->detector;
   const tl_par *par = &detector->model.par;
@@ -347,7 +348,7 @@ talus_status talus_detector_find_box_pairs(talus_detector *detector, const talus
 
 /* ---- contacts ------------------------------------------------------------------------------ */
 
-/* Of the candidates, whose boxes have some room, how many overlap without. */
+/* Counts the candidates, found with enlarged boxes, whose own boxes overlap. */
 typedef struct count_work {
   const search *job;
   const talus_detect_bodies *bodies;
@@ -449,7 +450,7 @@ talus_status talus_detector_find_contacts(talus_detector *detector,
 
 /* ---- one call ------------------------------------------------------------------------------ */
 
-/* A copy that outlives the detector; *rows may be NULL where n is 0. */
+/* A copy that outlives the detector; *rows may be NULL if n is 0. */
 static talus_status keep(const void *rows, size_t n, size_t size, void **copy) {
   *copy = NULL;
   if (n == 0)
@@ -508,7 +509,7 @@ talus_status talus_find_contacts(const talus_detect_def *def, const talus_detect
     stats->peak_bytes += contacts->count * sizeof *contacts->data;
   *contacts = status == TALUS_OK ? (talus_contacts){copy, contacts->count} : (talus_contacts){0};
   if (stats)
-    stats->device = NULL; /* its name goes with the detector */
+    stats->device = NULL; /* its name is freed with the detector */
   tear_down(&detector);
   return status;
 }

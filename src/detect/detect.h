@@ -10,29 +10,35 @@
 #include "crowd/crowd.h"
 #include "narrow/narrow.h"
 
-/* What stages need of a world, made anew from the caller's arrays by each call; all but the shapes
- * and the results is in the arena. */
+/* What a shape was made of: whatever hashes to the same is not made again. */
+typedef struct tl_detect_print {
+  uint64_t half[2];
+} tl_detect_print;
+
+/* What stages need of a world, made anew from the caller's arrays by each call, but for shapes that
+ * have not changed; all but the shapes and the results is in the arena. */
 struct talus_detector {
   talus_detect_def def;
   tl_arena arena;
   tl_model model;
-  tl_state state; /* positions and rotations, for contacts alone */
+  tl_state state; /* positions and rotations, only for contacts */
   tl_contacts found;
-  tl_narrow_counts counts; /* of the call under way */
+  tl_narrow_counts counts; /* of the call in progress */
   TL_ARRAY(talus_row_contact) contacts;
-  tl_device *device; /* NULL: none was needed yet */
+  TL_ARRAY(tl_detect_print) prints; /* of the shapes */
+  tl_device *device;                /* NULL: none was needed yet */
   tl_device_spheres blocks;
   tl_device_shapes shape_blocks;
 };
 
-/* Rows are numbered by 32 bits, of which the broad phases keep one for themselves. */
+/* Rows have 32-bit numbers; the broad phases use one bit of them. */
 #define TL_DETECT_MOST_ROWS ((size_t)1 << 31)
 
-/* The shape with any mass, where finding its own would take long. */
+/* The shape with an arbitrary mass if computing its own takes long. */
 talus_shape_def tl_detect_massless(const talus_shape_def *def);
 
-/* Checks the arrays and makes the tables of the model: shapes and what masks pairs; with `poses`
- * what the narrow phase reads, too. */
+/* Checks the arrays and makes the tables of the model: shapes, and what excludes pairs; with
+ * `poses` also the data for the narrow phase. */
 talus_status tl_detect_load(talus_detector *detector, const talus_detect_bodies *bodies,
                             bool poses);
 
@@ -40,18 +46,18 @@ talus_status tl_detect_load(talus_detector *detector, const talus_detect_bodies 
 talus_box tl_detect_box(const talus_detector *detector, const talus_detect_bodies *bodies,
                         size_t row);
 
-/* Boxes of all rows. With `room` they are larger by what the arithmetic of the narrow phase may
- * lose, so that no contact is missed for being exactly at the margin. */
+/* Boxes of all rows. With `room` they are enlarged by the rounding errors of the narrow phase, so
+ * that no contact exactly at the margin is missed. */
 talus_status tl_detect_find_boxes(const talus_detector *detector, const talus_detect_bodies *bodies,
                                   bool room, talus_box *boxes);
 
-/* On a device; *stats gets its part. *done is false where the CPU has to do it: stats->fallback
- * says why. */
+/* Finds contacts on a device and fills its part of *stats. *done is false if the CPU must do it:
+ * stats->fallback says why. */
 talus_status tl_detect_on_device(talus_detector *detector, const talus_detect_bodies *bodies,
                                  talus_detect_stats *stats, bool *done);
 void tl_detect_close_device(talus_detector *detector);
 
-/* Fails for a row that is longer than half a period, which the narrow phase cannot do. */
+/* Fails if a row is longer than half a period, which the narrow phase does not support. */
 talus_status tl_detect_check_period(const talus_detector *detector, const talus_box *boxes);
 
 #endif

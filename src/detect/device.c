@@ -25,8 +25,8 @@ talus_status talus_backend_by_name(const char *name, talus_backend *backend) {
   return tl_fail(TALUS_ERROR_INVALID, "'%s' is not a backend: these are cpu, check, cuda", name);
 }
 
-/* What the GPU is, or "". It is no failure of the caller's that there is none: the message of the
- * last one stays. */
+/* Description of the GPU, or "". A missing GPU is no error of the call: the last error message is
+ * kept. */
 static void describe_gpu(char *text, size_t size) {
   char message[8192];
   (void)snprintf(message, sizeof message, "%s", tl_last_message());
@@ -64,7 +64,7 @@ void tl_detect_close_device(talus_detector *detector) {
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
-/* Why the device cannot do it; NULL: it can. */
+/* Why the device cannot find these contacts; NULL: it can. */
 static const char *find_obstacle(const talus_detector *detector) {
   for (size_t i = 0; i < detector->model.shapes.count; ++i)
     if (!tl_device_knows(detector->model.shapes.data[i].kind))
@@ -75,13 +75,14 @@ static const char *find_obstacle(const talus_detector *detector) {
 typedef struct row_work {
   const talus_detector *detector;
   tl_thread_ball *rows;
-  uint8_t *fixed; /* NULL: nobody asked */
-  bool spheres;   /* all are */
+  uint8_t *fixed; /* NULL: not needed */
+  bool spheres;   /* all rows are spheres */
 } row_work;
 
-#define WIDER 1e-6 /* of a bounding sphere: more than the arithmetic of contacts may lose */
+/* part of a bounding sphere by which it is enlarged: more than rounding errors of contacts */
+#define WIDER 1e-6
 
-/* A sphere, or one around the body. */
+/* Radius of a sphere, or of the bounding sphere. */
 static double radius_of(const row_work *work, size_t i) {
   const tl_model *model = &work->detector->model;
   const tl_shape *shape = tl_body_shape(model, i);
@@ -149,7 +150,7 @@ static talus_status ask(talus_detector *detector, const talus_detect_bodies *bod
   return bodies->shapes ? take_planes(detector, asked) : TALUS_OK;
 }
 
-/* Spheres by themselves, everything else by pairs of spheres around them. */
+/* Spheres directly; other shapes by pairs of bounding spheres. */
 static talus_status find(talus_detector *detector, const talus_detect_bodies *bodies, size_t *pairs,
                          size_t *count, tl_spheres_times *times) {
   const tl_model *model = &detector->model;

@@ -1,4 +1,4 @@
-/* Tables of bodies: a line per body, read by the columns that there are. */
+/* Tables of bodies: one line per body, read according to the columns. */
 #include "detect/table.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 
 #include "detect/table_columns.h"
 
-/* A table under way. */
+/* A table being read. */
 typedef struct builder {
   tl_input in;
   talus_body_rows *rows;
@@ -15,7 +15,7 @@ typedef struct builder {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* What a line says; values are NAN where a field is empty or not there. */
+/* Values of a line; NAN if a field is empty or missing. */
 typedef struct row {
   double value[TL_COLUMN_SHAPE];
   tl_span cell[TL_COLUMN_COUNT];
@@ -29,8 +29,8 @@ static void refuse_number(builder *to, int column, tl_span cell, tl_number_kind 
                    tl_column_names[column], TL_SHOW(cell), what == TL_NOT_FINITE ? "finite " : "");
 }
 
-/* False after mistakes. A line with a wrong number of fields is not looked at further: what is
- * missing may stand anywhere. */
+/* False after errors. A line with a wrong number of fields is not read further, because it is
+ * unknown which are missing. */
 static bool read_row(builder *to, row *found) {
   tl_input *in = &to->in;
   const int count = tl_columns_count(in, &to->columns);
@@ -52,7 +52,7 @@ static bool read_row(builder *to, row *found) {
       continue;
     found->cell[k] = cell;
     if (k >= TL_COLUMN_SHAPE ||
-        (cell.length == 0 && k > TL_COLUMN_Z)) /* of another shape, perhaps */
+        (cell.length == 0 && k > TL_COLUMN_Z)) /* belongs to other shapes, perhaps */
       continue;
     const tl_number_kind what = tl_span_number(cell, &found->value[k]);
     if (what != TL_NUMBER)
@@ -88,7 +88,7 @@ static bool read_rotation(builder *to, const row *from, double rotation[4]) {
   }
   if (given == 0)
     rotation[0] = 1;
-  /* Rounded to three digits it is a unit quaternion still; what is farther off is a mistake. */
+  /* Rounded to three digits it is still a unit quaternion; a larger deviation is an error. */
   if (given == 0 || (given == 4 && fabs(sqrt(square) - 1) <= 2e-3))
     return true;
   const char *place = from->cell[TL_COLUMN_QW].text;
@@ -102,11 +102,11 @@ static bool read_rotation(builder *to, const row *from, double rotation[4]) {
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* How the columns a, b, c, n1, n2 of a line become the sizes of a shape. */
+/* How the columns a, b, c, n1, n2 of a line determine the sizes of a shape. */
 typedef struct csv_kind {
   const char *name;
   talus_shape_kind kind;
-  int count; /* columns from TL_COLUMN_A on that it needs; -1: it stands in a file */
+  int count; /* number of columns needed from TL_COLUMN_A on; -1: described in a file */
 } csv_kind;
 
 static const csv_kind csv_kinds[] = {
@@ -136,7 +136,7 @@ static const csv_kind *find_kind(builder *to, const row *from) {
   return NULL;
 }
 
-/* A box may have its edges in lx, ly, lz, or half of them in a, b, c; so may a container. */
+/* The edges of a box may be in lx, ly, lz, or half of them in a, b, c; the same for containers. */
 static bool read_box(builder *to, const row *from, double size[3]) {
   const bool halves = isnan(from->value[TL_COLUMN_LX]) &&
                       (!isnan(from->value[TL_COLUMN_A]) ||
@@ -155,7 +155,7 @@ static bool read_size(builder *to, const row *from, const csv_kind *kind, talus_
   memset(shape->size, 0, sizeof shape->size);
   if (kind->kind == TALUS_BOX || kind->kind == TALUS_CONTAINER)
     return read_box(to, from, shape->size);
-  if (kind->kind == TALUS_PLANE) { /* through x, y, z; its normal is the z axis, turned */
+  if (kind->kind == TALUS_PLANE) { /* through x, y, z; its normal is the z axis, rotated */
     shape->size[2] = 1;
     return true;
   }
@@ -171,7 +171,7 @@ static bool read_size(builder *to, const row *from, const csv_kind *kind, talus_
   return false;
 }
 
-/* The row of the shapes for it: lines of the same size in a row share one. */
+/* Row of the shape; consecutive lines with the same sizes share one. */
 static talus_status add_shape(builder *to, const talus_shape_def *shape, uint32_t *found) {
   const size_t n = to->rows->shapes.count;
   const talus_shape_def *last = &to->rows->shapes.data[n - 1]; /* row 0 is the unit sphere */
@@ -183,13 +183,13 @@ static talus_status add_shape(builder *to, const talus_shape_def *shape, uint32_
   return tl_array_push(&to->rows->shapes, *shape);
 }
 
-/* What a line adds. */
+/* The body of a line. */
 typedef struct body {
   uint32_t shape;
   double scale, radius, rotation[4];
 } body;
 
-/* A hull, clump or container of a file; a: its scale, where it is given. */
+/* A hull, clump or container of a file; a: its scale, if given. */
 static talus_status read_file(builder *to, const row *from, const csv_kind *kind, body *made,
                               bool *good) {
   if (from->cell[TL_COLUMN_FILE].length == 0) {
@@ -206,7 +206,7 @@ static talus_status read_file(builder *to, const row *from, const csv_kind *kind
                             from->cell[TL_COLUMN_NAME], kind->kind, &made->shape, good);
 }
 
-/* A line of a table with a column `shape`; *good is false after mistakes. */
+/* Reads a line of a table with a column `shape`; *good is false after errors. */
 static talus_status read_shaped(builder *to, const row *from, body *made, bool *good) {
   *good = false;
   const csv_kind *kind = find_kind(to, from);
@@ -248,7 +248,7 @@ static talus_status add_row(builder *to) {
     made.radius = from.value[TL_COLUMN_R];
     good = check_length(to, &from, TL_COLUMN_R, made.radius, true);
   }
-  if (!good || to->in.mistakes > 0) /* then there are no bodies, only mistakes to find */
+  if (!good || to->in.mistakes > 0) /* no bodies are kept, only further errors are searched */
     return TALUS_OK;
   const size_t n = rows->record.count;
   TL_TRY(tl_array_resize(&rows->record, n + 4));
@@ -274,7 +274,7 @@ static talus_status add_row(builder *to) {
   return TALUS_OK;
 }
 
-/* A dump that was cut off would be a packing with holes. */
+/* A truncated dump would be a packing with holes. */
 static void check_count(builder *to, size_t lines) {
   if (to->columns.is_dump && to->in.mistakes == 0 && lines != to->columns.rows)
     tl_input_wrong(&to->in, NULL, "%zu bodies, but 'ITEM: NUMBER OF ATOMS' says %zu", lines,
@@ -324,7 +324,7 @@ static void show_rows(talus_body_table *table) {
                                         .shape = rows->shape.data,
                                         .scale = rows->scale.data,
                                         .rotation = rows->rotation.data};
-  /* Of a dump the last time step counts, which may have none. */
+  /* The last time step of a dump counts; it may have no velocities. */
   table->velocity = rows->velocity.count > 0 ? rows->velocity.data : NULL;
   table->spin = rows->spin.count > 0 ? rows->spin.data : NULL;
 }

@@ -47,7 +47,7 @@ static bool add_field(tl_input *in, tl_columns *to, int column, double factor) {
 
 /* ---- a header of ours ------------------------------------------------------------------------ */
 
-/* Its column, or TL_COLUMN_COUNT; *factor makes it that. Capitals do not matter. */
+/* Column of a word, or TL_COLUMN_COUNT; *factor converts its numbers. Capitals do not matter. */
 static int find_column(tl_span word, double *factor) {
   int k = 0;
   *factor = tl_span_is(word, "diameter") ? 0.5 : 1;
@@ -60,7 +60,7 @@ static int find_column(tl_span word, double *factor) {
   return k;
 }
 
-/* What to do about a column of another program; NULL: nothing is known of it. */
+/* Advice for a column of another program; NULL: unknown. */
 static const char *advice(tl_span word) {
   if (memchr(word.text, ';', word.length))
     return "separate columns by commas or blanks, and write decimals with a point";
@@ -167,7 +167,7 @@ typedef struct dump_name {
   double factor;
 } dump_name;
 
-/* All others (id, type, forces, ...) are passed over; unwrapped places (xu) are as good. */
+/* All others (id, type, forces, ...) are skipped; unwrapped positions (xu) are accepted, too. */
 static const dump_name dump_names[] = {
     {"x", TL_COLUMN_X, 1},          {"y", TL_COLUMN_Y, 1},       {"z", TL_COLUMN_Z, 1},
     {"xu", TL_COLUMN_X, 1},         {"yu", TL_COLUMN_Y, 1},      {"zu", TL_COLUMN_Z, 1},
@@ -184,21 +184,24 @@ static bool add_dumped(tl_input *in, tl_columns *to, tl_span word) {
   return add_field(in, to, TL_COLUMN_NONE, 1);
 }
 
+/* Coordinates as shares of the box (xs, xsu) are no places. */
 static bool check_dumped(tl_input *in, const tl_columns *columns) {
-  for (int k = TL_COLUMN_X; k <= TL_COLUMN_R; ++k)
-    if (!columns->has[k])
-      tl_input_wrong(in, in->line,
-                     k == TL_COLUMN_R
-                         ? "the dump has neither 'radius' nor 'diameter'; dump them too, as in "
-                           "`dump 1 all custom 1 FILE id x y z radius`%s"
-                         : "the dump has no column '%s', unscaled (neither xs nor xsu)",
-                     k == TL_COLUMN_R ? "" : tl_column_names[k]);
+  const bool has_places =
+      columns->has[TL_COLUMN_X] && columns->has[TL_COLUMN_Y] && columns->has[TL_COLUMN_Z];
+  if (!has_places)
+    tl_input_wrong(in, in->line,
+                   "the dump lacks columns `x y z` or `xu yu zu` (xs and xsu are shares of the "
+                   "box); write it by `dump 1 all custom 1 FILE id x y z radius`");
+  if (!columns->has[TL_COLUMN_R])
+    tl_input_wrong(in, in->line,
+                   "the dump has neither 'radius' nor 'diameter'; dump them too, as in "
+                   "`dump 1 all custom 1 FILE id x y z radius`");
   need_three(in, columns, TL_COLUMN_VX);
   need_three(in, columns, TL_COLUMN_WX);
   return in->mistakes == 0;
 }
 
-/* What stands between "ITEM: TIMESTEP" and the first body. */
+/* Reads the head of a dump, from "ITEM: TIMESTEP" to the first body. */
 static bool read_dump(tl_input *in, tl_columns *to) {
   to->is_dump = to->has_blanks = true;
   bool has_count = false;

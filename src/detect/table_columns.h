@@ -1,12 +1,12 @@
-/* Columns of a table of bodies: what its first lines say of the others. */
+/* Columns of a table of bodies, from its first lines. */
 #ifndef TL_DETECT_TABLE_COLUMNS_H
 #define TL_DETECT_TABLE_COLUMNS_H
 
 #include "base/input.h"
 
-/* Columns there can be, and their place in a row that was read. Those before SHAPE are numbers. */
+/* Possible columns, and their place in a row after reading. Those before SHAPE are numbers. */
 enum {
-  TL_COLUMN_NONE = -1, /* of a dump: not looked at */
+  TL_COLUMN_NONE = -1, /* of a dump: ignored */
   TL_COLUMN_X,
   TL_COLUMN_Y,
   TL_COLUMN_Z,
@@ -39,18 +39,18 @@ extern const char *const tl_column_names[TL_COLUMN_COUNT];
 #define TL_COLUMNS_MOST 100 /* fields of a line */
 
 typedef struct tl_columns {
-  int column[TL_COLUMNS_MOST];    /* of each field of a line */
-  double factor[TL_COLUMNS_MOST]; /* of its number: a half for diameters */
+  int column[TL_COLUMNS_MOST];    /* by field of a line */
+  double factor[TL_COLUMNS_MOST]; /* on its number: one half for diameters */
   int fields;
   bool has[TL_COLUMN_COUNT];
-  bool has_header; /* else the first line is a body */
-  bool has_blanks; /* between fields, not commas */
+  bool has_header; /* if not, the first line is a body */
+  bool has_blanks; /* fields are separated by blanks, not commas */
   bool is_dump;    /* of LAMMPS or LIGGGHTS */
-  size_t rows;     /* of a dump: how many it promises */
+  size_t rows;     /* of a dump: number of rows that it announces */
 } tl_columns;
 
-/* Reads the header, or sees that there is none, from the line under way on; of a dump all that
- * stands before its bodies. False after mistakes: nothing can then be said of the rows. */
+/* Reads the header, or finds that there is none, from the current line on; of a dump everything
+ * before its bodies. False after errors: rows cannot be read then. */
 bool tl_columns_read(tl_input *in, tl_columns *to);
 
 bool tl_columns_at_dump(const tl_input *in); /* does a dump, or its next time step, begin here? */

@@ -16,7 +16,7 @@ static bool ends_in(const char *path, const char *suffix) {
 
 static bool is_scene(const char *path) { return ends_in(path, ".yaml") || ends_in(path, ".yml"); }
 
-/* A path of the table, from the table's own folder. */
+/* Path of a file named in the table, relative to the table's folder. */
 static talus_status resolve(const tl_input *in, const char *file, char **path) {
   const char *slash = strrchr(in->path, '/');
   tl_text text = {0};
@@ -40,7 +40,7 @@ static talus_status no_shape(const char *path, const tl_table_file *file, size_t
   return tl_fail(TALUS_ERROR_FORMAT, "%s has no %s among its shapes", path, kind);
 }
 
-/* The one that is named, or the only one of the kind. */
+/* The shape with that name, or the only one of the kind. */
 static talus_status pick_shape(const char *path, const talus_scene *scene,
                                const tl_table_file *file, const tl_scene_shape **found) {
   const tl_scene_shape *list = scene->shapes.data;
@@ -79,7 +79,7 @@ static talus_status read_scene(const char *path, tl_table_file *file, talus_shap
   }
   talus_mesh_free(&lists);
   talus_scene_free(scene);
-  def->name = NULL; /* was the scene's */
+  def->name = NULL; /* belonged to the scene */
   return status;
 }
 
@@ -112,8 +112,8 @@ static talus_status read_mesh(const char *path, tl_table_file *file, talus_shape
   return TALUS_OK;
 }
 
-/* What a shape cannot be is said here, with the line of the table, not when contacts are looked
- * for. Its mass is not asked for: that of a clump is an integral, which contacts do not need. */
+/* Impossible shapes are reported here, with the line of the table, not later. The mass is not
+ * computed: that of a clump is an integral, which contacts do not need. */
 static talus_status finish(const talus_shape_def *def) {
   talus_shape_info unused;
   const talus_shape_def massless = tl_detect_massless(def);
@@ -142,7 +142,7 @@ static bool is_text(tl_span span, const char *text) {
 
 talus_status tl_table_find_file(talus_body_rows *rows, tl_input *in, tl_span file, tl_span name,
                                 talus_shape_kind kind, uint32_t *row, bool *found) {
-  for (size_t i = rows->files.count; i-- > 0;) { /* rows of one shape stand together */
+  for (size_t i = rows->files.count; i-- > 0;) { /* rows of one shape are often consecutive */
     const tl_table_file *known = &rows->files.data[i];
     if (known->kind == kind && is_text(file, known->path) && is_text(name, known->name)) {
       *row = known->row;
@@ -164,7 +164,7 @@ talus_status tl_table_find_file(talus_body_rows *rows, tl_input *in, tl_span fil
   *found = !made->is_bad;
   if (*found)
     return tl_array_push(&rows->shapes, def);
-  char why[300]; /* of a file with several mistakes the first */
+  char why[300]; /* the first error of the file */
   snprintf(why, sizeof why, "%.*s", (int)strcspn(tl_last_message(), "\n"), tl_last_message());
   tl_input_wrong(in, file.text, "column 'file': %s", why);
   return TALUS_OK;

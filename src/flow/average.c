@@ -1,4 +1,4 @@
-/* Averages: grids, and what may be recorded on them. */
+/* Averages: grids, and the quantities that may be recorded on them. */
 #include "flow/average.h"
 
 #define CELLS_MOST ((double)(1 << 24))

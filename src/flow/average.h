@@ -1,7 +1,7 @@
-/* Averages: what their parts share. Private to this folder.
+/* Averages: shared by the files of this folder.
  *
- * A cell has TL_SUMS sums: of free bodies whose centre is in it, times the step's length, and of
- * what contacts gave them. Along r and azimuth on rings. */
+ * A cell has TL_SUMS sums: of free bodies whose centre is in it, multiplied by the length of the
+ * step, and of the effect of contacts on them. On rings vectors are along r and azimuth. */
 #ifndef TL_FLOW_AVERAGE_H
 #define TL_FLOW_AVERAGE_H
 
@@ -37,26 +37,26 @@ static inline size_t tl_average_cells(const tl_average *average) {
   return (size_t)average->cells[0] * average->cells[1] * average->cells[2];
 }
 
-/* What recorded things need of the sums of places: the velocity's slope. */
+/* True if recorded quantities need sums of positions, for slopes of the velocity. */
 static inline bool tl_average_has_slope(const tl_average *average) {
   return (average->record & (TALUS_AVERAGE_CURL | TALUS_AVERAGE_DIVERGENCE)) != 0;
 }
 
-/* Edges of a cell, m; along y of a ring 1. */
+/* Edges of a cell, m; on rings the edge along y is 1. */
 talus_dvec3 tl_average_edges(const tl_average *average);
 
-/* Segments of a wall: z, radius of its ends and its area, at the scale of the body. */
+/* Segments of a wall: z and radius of its ends, and its area, at the scale of the body. */
 void tl_average_segment(const tl_shape *shape, double scale, uint32_t k, double ends[4],
                         double *area);
 
-/* Curl and divergence from velocities (three for each cell), where they are recorded. */
+/* Curl and divergence from velocities (three for each cell), if they are recorded. */
 void tl_average_find_slopes(const tl_average *average, const double *velocity, double *curl,
                             double *divergence);
 
-/* average_runs.c: bodies at the end of the step, where they are many in few cells, over lanes. */
+/* average_runs.c: adds bodies at the end of the step over lanes, if there are many in few cells. */
 bool tl_average_has_runs(const tl_average *average, const tl_crowd *crowd);
 talus_status tl_average_add_runs(tl_average *average, const tl_crowd *crowd, talus_dvec3 edges);
-extern bool tl_average_runs_of_tests; /* false: never, for tests that compare */
+extern bool tl_average_runs_of_tests; /* false: never used, for tests that compare */
 
 void tl_average_release(tl_average *average);
 

@@ -1,5 +1,5 @@
-/* Bodies of averages, as many at a time as a register has doubles; every number is the same with
- * every instruction set. Included once for each, by a file whose name ends in it. */
+/* Adds bodies to averages, as many at a time as a register has doubles; the numbers are the same
+ * with every instruction set. Included once for each, by a file whose name ends in it. */
 #include "base/simd.h"
 #include "flow/average_rows.h"
 
@@ -20,14 +20,15 @@ typedef struct three {
 #define Z_OF(i)    ((double)rows[i].z)
 #define MASS_OF(i) ((double)mass[i])
 
-/* A row of a cell is a register: transposed, eight bodies are eight rows. */
+/* A row of a cell fits one register: transposed, eight bodies are eight rows. */
 #define HAS_LINES (TL_SIMD_AVX512 && !TALUS_SINGLE)
 
 _Static_assert(sizeof(talus_dvec3) == 3 * sizeof(double), "rows are loaded as numbers");
 
 INLINE three load_places(const talus_dvec3 *rows) {
 #if TL_SIMD_AVX512 && defined(__GNUC__) && !defined(__clang__)
-  /* Three registers hold eight rows; of each column the first two have five or six. */
+  /* Three registers hold eight rows of three; each column has five or six elements in the first
+   * two. */
   const double *from = &rows[0].x;
   const wide a = load_wide(from), b = load_wide(from + 8), c = load_wide(from + 16);
   const wide x = __builtin_shuffle(a, b, (wide_mask){0, 3, 6, 9, 12, 15, 0, 0});
@@ -55,14 +56,15 @@ INLINE wide load_masses(const talus_real *mass) { return EACH(MASS_OF); }
 
 INLINE wide all_of(double x) { return x - (wide){0}; }
 
-/* Cells along an axis, as numbers with a fraction; those beyond the grid leave `inside`. */
+/* Cell numbers along an axis, with a fraction; positions outside of the grid are removed from
+ * `inside`. */
 INLINE wide find_along(wide at, double per_edge, uint32_t cells, wide_mask *inside) {
   const wide t = at * per_edge, most = all_of((double)cells);
   *inside &= (t >= 0) & (t <= most);
   return wide_select(t < most, t, most - 1);
 }
 
-/* `count` of the lanes are bodies. */
+/* count: number of lanes that hold bodies. */
 INLINE void add_group(const tl_average_view *v, size_t first, int count, bool is_ring,
                       double (*rows)[TL_ROW]) {
   const three x = load_places(v->position + first), u = load_velocities(v->velocity + first);
@@ -105,7 +107,7 @@ INLINE void add_group(const tl_average_view *v, size_t first, int count, bool is
   }
 }
 
-/* The last bodies have copies: lanes read no farther than the lists go. */
+/* The last bodies are copied, because lanes must not read beyond the lists. */
 INLINE void add_last(const tl_average_view *v, size_t begin, size_t end, bool is_ring,
                      double (*rows)[TL_ROW]) {
   talus_dvec3 position[WIDE];

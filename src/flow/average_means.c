@@ -1,8 +1,8 @@
 /* Averages: from sums to means.
  *
- * With n the number of bodies, M their mass, P their momentum and K the sum of m v^2, all sums over
- * time, and u = P/M: what moves with u is K - P.P/M less than K, and that is 3 n kT. Pressure is
- * (K - P.P/M)/(3 V t) of motion and the virial/(3 V t) of contacts (Hansen and McDonald 2013). */
+ * Let n be the number of bodies, M their mass, P their momentum, K the sum of m v^2, all summed
+ * over time, and u = P/M. Relative to u, the sum of m v^2 is K - P.P/M = 3 n kT. Pressure is (K -
+ * P.P/M)/(3 V t) by motion plus virial/(3 V t) by contacts (Hansen and McDonald 2013). */
 #include "base/trig.h"
 #include "flow/average.h"
 
@@ -20,8 +20,8 @@ static double full_turn(double y, double x) {
   return angle < 0 ? angle + 2 * TL_PI : angle;
 }
 
-/* As maps of angles have it (talus render --flat): of yz z points to the right and y up, of xz x
- * and z, of xy x and y; on rings z and r. */
+/* Angles as in maps (talus render --flat): for yz, z points right and y up; for xz x and z; for xy
+ * x and y; on rings z and r. */
 static void find_angles(const tl_average *average, const double v[3], double angle[2]) {
   const double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   const bool is_rings = average->grid == TALUS_GRID_RZ;
@@ -63,7 +63,7 @@ static void find_means(const tl_average *average, talus_dvec3 edges, size_t cell
 
 /* ---- the wall -------------------------------------------------------------------------------- */
 
-/* Pressure, force and ends of each segment, behind the cells. */
+/* Pressure, force and ends of each segment, stored behind the cells. */
 static void find_wall(const tl_average *average, const tl_model *model, double *wall) {
   const double *sums = average->sums.data + TL_SUMS * tl_average_cells(average);
   const size_t n = average->segments;

@@ -1,5 +1,5 @@
 /* Averages of many bodies in few cells: runs of bodies are added over lanes, each run to sums of
- * its own. Private to this folder; the general way (average_step.c) adds the same numbers. */
+ * its own. Private to this folder; the general code (average_step.c) adds the same numbers. */
 #ifndef TL_FLOW_AVERAGE_ROWS_H
 #define TL_FLOW_AVERAGE_ROWS_H
 
@@ -7,7 +7,7 @@
 
 #define TL_ROW 8 /* doubles of a cell: TL_SUM_COUNT ... TL_SUM_SQUARE, and two to fill a line */
 
-/* What is added, and where to. */
+/* The bodies that are added, and their grid. */
 typedef struct tl_average_view {
   const talus_dvec3 *position;
   const talus_vec3 *velocity;
@@ -23,7 +23,7 @@ typedef struct tl_average_view {
 typedef void tl_average_add_fn(const tl_average_view *view, size_t begin, size_t end,
                                double (*rows)[TL_ROW]);
 
-/* On rings, and on planes and boxes. */
+/* For rings, and for planes and boxes. */
 typedef struct tl_average_loops {
   tl_average_add_fn *rings, *boxes;
 } tl_average_loops;

@@ -1,11 +1,11 @@
-/* Averages of many bodies in few cells: runs of bodies, each with rows of its own, which are added
- * to the sums in the order of the runs. How many runs there are is a question of bodies and cells,
- * not of threads. */
+/* Averages of many bodies in few cells: runs of bodies, each with rows of its own, which are
+ * added to the sums in the order of runs. The number of runs depends on bodies and cells, not on
+ * threads. */
 #include "base/isa.h"
 #include "flow/average_rows.h"
 
 #define RUNS_MOST 16
-#define SHARE     8 /* bodies of a run for each cell, at least: what rows cost is little beside */
+#define SHARE     8 /* least bodies of a run per cell, so that the cost of its rows is small */
 
 bool tl_average_runs_of_tests = true;
 
@@ -14,7 +14,7 @@ typedef struct runs_job {
   tl_average_view view;
   tl_average_add_fn *add;
   size_t bodies, runs, cells;
-  double (*rows)[TL_ROW]; /* of each run: of each cell */
+  double (*rows)[TL_ROW]; /* by run and cell */
 } runs_job;
 
 static void add_runs(void *context, size_t begin, size_t end) {
@@ -53,7 +53,7 @@ talus_status tl_average_add_runs(tl_average *average, const tl_crowd *crowd, tal
                   .bodies = crowd->count,
                   .cells = tl_average_cells(average)};
   for (job.runs = 1; 2 * job.runs * SHARE * job.cells <= job.bodies && job.runs < RUNS_MOST;)
-    job.runs *= 2; /* threads are mostly 2, 4, 8 ... */
+    job.runs *= 2; /* usual numbers of threads are 2, 4, 8, ... */
   job.view = (tl_average_view){
       .position = crowd->out->position,
       .velocity = crowd->out->velocity,

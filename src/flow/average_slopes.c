@@ -1,13 +1,14 @@
 /* Curl and divergence of an averaged velocity.
  *
  * The mean velocity of a cell belongs to the centre of its mass, not to the middle of the cell. So
- * slopes are those of the plane that fits best (least squares) to the cell and the neighbours that
- * share a face with it, each at its centre of mass: velocities that are linear in the place come
- * out exactly, wherever bodies happened to be. Where neighbours do not span the grid's directions
- * there is no slope: not a number. */
+ * slopes are those of the least-squares plane through the cell and the neighbours that share a face
+ * with it, each at its centre of mass: velocities that are linear in space give exact slopes,
+ * wherever the bodies are. If neighbours do not span the grid's directions the slope is not a
+ * number. */
 #include "flow/average.h"
 
-#define FLAT 1e-6 /* determinant by the product of the diagonal: directions that are one */
+/* determinant over the product of the diagonal, below which directions coincide */
+#define FLAT 1e-6
 
 typedef struct slope_fit {
   int n;          /* directions: those with more than one cell */
@@ -38,8 +39,8 @@ static void add_neighbour(const tl_average *average, size_t cell, size_t next, c
   }
 }
 
-/* Gauss without exchange of rows: the matrix is symmetric and not negative. slope[i][j]: of
- * component j along axis i of space. */
+/* Gaussian elimination without pivoting: the matrix is symmetric and positive semidefinite.
+ * slope[i][j]: of component j along axis i. */
 static bool solve(slope_fit *fit, double slope[3][3]) {
   double product = 1, determinant = 1;
   for (int i = 0; i < fit->n; ++i)
@@ -90,7 +91,7 @@ static bool find_slope(const tl_average *average, size_t cell, const double *v,
   return fit.n > 0 && solve(&fit, slope);
 }
 
-/* Along r, azimuth and z, for what is the same all around. */
+/* Converts to r, azimuth and z, for grids without cells along the azimuth. */
 static void on_rings(const tl_average *average, size_t cell, const double *v, double g[3][3],
                      double curl[3], double *divergence) {
   double at[3];

@@ -1,9 +1,9 @@
-/* Averages: what one step adds.
+/* Averages: adds one step.
  *
- * First everybody's cell is found, by all threads; then the cells are dealt out to the threads, in
- * small runs, and each thread goes through all bodies and adds those of its own cells. So a cell
- * gets its bodies in the order of slots, whoever adds them, and no sum depends on threads. Bodies
- * that are many in few cells go another way (average_runs.c). */
+ * First all threads find the cells of bodies; then the cells are divided among threads, in small
+ * runs, and each thread goes through all bodies and adds those of its own cells. So a cell adds its
+ * bodies in the order of slots, and no sum depends on the number of threads. Many bodies in few
+ * cells use another method (average_runs.c). */
 #include "crowd/flights.h"
 #include "flow/average.h"
 #include "kernels/revolved.h"
@@ -17,22 +17,22 @@ typedef struct average_job {
   const tl_contacts *contacts;
   talus_dvec3 per_edge;      /* 1/m */
   const tl_flights *flights; /* NULL: bodies count at the end of the step */
-  uint32_t *cell;            /* of each body */
-  uint32_t *flown;           /* of each flight */
-  uint32_t (*cell_of)[2];    /* of the two bodies of each contact */
+  uint32_t *cell;            /* by body */
+  uint32_t *flown;           /* by flight */
+  uint32_t (*cell_of)[2];    /* by contact: cells of its two bodies */
   double (*virial)[2];       /* J s */
-  uint16_t *owner;           /* of each run of cells: the worker that adds to them */
+  uint16_t *owner;           /* by run of cells: the worker that adds to them */
   uint32_t workers;
-  bool has_places; /* sums of places are asked for */
+  bool has_places; /* sums of positions are recorded */
   bool has_runs;   /* bodies are added by average_runs.c */
 } average_job;
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* A place in the frame of the grid, and what turns a vector there into it. */
+/* A position in the frame of the grid, and the rotation of vectors into that frame. */
 typedef struct grid_place {
   talus_dvec3 at;
-  double c, s; /* of the azimuth, on rings */
+  double c, s; /* cosine and sine of the azimuth, on rings */
 } grid_place;
 
 static inline talus_dvec3 find_place(const tl_average *average, talus_dvec3 x) {
@@ -51,7 +51,7 @@ static inline grid_place place_of(const tl_average *average, talus_dvec3 x) {
   return (grid_place){at, at.x > 0 ? dx * per_across : 1, at.x > 0 ? dy * per_across : 0};
 }
 
-/* The highest cells have their far border: a body in the corner of a box is in it. */
+/* The highest cells include their upper border: a body in the corner of a box belongs to one. */
 static inline bool along(double at, double per_edge, uint32_t cells, uint32_t *i) {
   const double t = at * per_edge;
   if (!(t >= 0) || !(t <= (double)cells))
@@ -71,7 +71,7 @@ static inline uint32_t cell_at(const average_job *job, talus_dvec3 x) {
   return i + average->cells[0] * (j + average->cells[1] * k);
 }
 
-/* To the end of the step. */
+/* The last flight of a body, until the end of the step. */
 static tl_flight last_flight(const average_job *job, size_t i) {
   const tl_crowd *crowd = job->crowd;
   const talus_dvec3 x = crowd->out->position[i], v = tl_widen(crowd->out->velocity[i]);
@@ -160,7 +160,8 @@ static void add_share(void *context, size_t worker, size_t end) {
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
-/* Each of the two has its part of the virial in the cell where its centre was then. */
+/* Each of the two bodies adds its part of the virial to the cell where its centre was at the
+ * time. */
 static void find_virials(void *context, size_t begin, size_t end) {
   const average_job *job = context;
   const tl_model *model = job->crowd->model;
@@ -182,7 +183,7 @@ static void find_virials(void *context, size_t begin, size_t end) {
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
-/* What a corner gets belongs to both of its segments alike. */
+/* The impulse on a corner is divided equally between its two segments. */
 static void add_to_wall(double *sums, const tl_revolved *wall, uint32_t feature, double impulse) {
   const uint32_t place = feature % TL_REVOLVED_TURN;
   if (place % 2 == 1) {
@@ -223,7 +224,7 @@ static talus_status add_step(average_job *job) {
   job->per_edge = tl_dvec3(1 / edges.x, 1 / edges.y, 1 / edges.z);
   job->average->weight += job->crowd->dt;
   const tl_flights *flights =
-      job->crowd->flights; /* none where it was added since the step began */
+      job->crowd->flights; /* none if a flight was added since the step began */
   const bool has_flights = flights && flights->since.count == job->crowd->count;
   job->flights = job->average->by_flights && has_flights ? flights : NULL;
   job->has_runs = !job->flights && tl_average_has_runs(job->average, job->crowd);
@@ -240,7 +241,7 @@ static talus_status add_step(average_job *job) {
   job->workers = (uint32_t)all.threads;
   job->has_places = tl_average_has_slope(job->average);
   for (size_t i = 0; i < runs_of(job->average); ++i)
-    job->owner[i] = (uint16_t)(i % job->workers); /* TL_PAR_MOST of them at most */
+    job->owner[i] = (uint16_t)(i % job->workers); /* at most TL_PAR_MOST workers */
   tl_deal(&all, job->workers, add_share, job);
   if (job->average->record & TALUS_AVERAGE_WALL)
     add_wall(job);

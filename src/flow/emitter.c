@@ -1,18 +1,18 @@
-/* Emitters: bodies that appear while time runs.
+/* Emitters: bodies that appear over time.
  *
- * Size and rotation of body k are functions of (seed, k), its place of (seed, k, attempt): the two
- * counters are all there is to save. */
+ * Size and rotation of body k are functions of (seed, k), its place of (seed, k, attempt): only the
+ * two counters are saved. */
 #include "flow/average.h"
 #include "flow/share.h"
 
-/* Places tried in one step for one body. */
+/* Places that are tried in one step for one body. */
 #define TRIES 8
 
-/* Bodies of a world that are few enough to be asked one by one, instead of making grids. */
+/* Most bodies of a world that are tested one by one, without grids. */
 #define FEW 256
 
-/* Share of the interval between two bodies by which a due time may be missed: steps * dt and k/rate
- * round differently, and a body must not come a step late for that. */
+/* Part of the interval between two bodies by which a due time may be missed: steps * dt and k/rate
+ * round differently, and a body must not come a step late because of that. */
 #define TIME_SLACK 1e-9
 
 /* ---- definitions ----------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static talus_status check_emitter(const tl_model *model, const talus_emitter_def
   TL_TRY(tl_emitter_check_stream(def, what));
   TL_TRY(tl_size_check(&def->size, what));
   TL_TRY(tl_region_check(&def->from, what));
-  /* What a lognormal can come to is known too late to be refused for it. */
+  /* A lognormal size is unbounded, so its largest value is not checked here. */
   const double size = def->size.kind == TALUS_SIZE_LOGNORMAL ? 0 : tl_size_largest(&def->size);
   const tl_trial largest = tl_trial_make(model, &def->body, size, tl_quat_identity());
   TL_TRY(tl_trial_check_period(model, &largest, what));
@@ -50,7 +50,7 @@ static talus_status check_emitter(const tl_model *model, const talus_emitter_def
   return tl_region_check_domain(model, &def->from, what, spans);
 }
 
-/* Of points the region is the box about them, so that all else need not know. */
+/* For points, the region becomes their bounding box, so that other code need not distinguish. */
 static talus_status use_points(talus_emitter_def *def, const char *what) {
   if (def->point_count > TALUS_EMITTER_POINTS)
     return tl_fail(TALUS_ERROR_INVALID, "%s: %u points are more than %d", what,
@@ -69,7 +69,7 @@ static talus_status use_points(talus_emitter_def *def, const char *what) {
 }
 
 static void release_emitter(tl_emitter *emitter) {
-  tl_flow_free_name((char *)emitter->def.name); /* ours */
+  tl_flow_free_name((char *)emitter->def.name); /* memory of the emitter */
   emitter->def.name = NULL;
   tl_size_release(&emitter->def.size);
 }
@@ -82,7 +82,8 @@ talus_status tl_flow_add_emitter(tl_flow *flow, const tl_model *model,
   TL_TRY(check_emitter(model, &emitter.def, what.text));
   TL_TRY(tl_array_reserve(&flow->emitters, flow->emitters.count + 1));
   emitter.def.body.name = NULL;
-  emitter.def.body.motion = (talus_motion){0}; /* of kinematic bodies, which are not emitted */
+  /* motions are for kinematic bodies, which are not emitted */
+  emitter.def.body.motion = (talus_motion){0};
   char *name;
   TL_TRY(tl_flow_copy_name(&name, def->name));
   emitter.def.name = name;
@@ -133,7 +134,7 @@ void tl_flow_release(tl_flow *flow) {
   flow->samples = NULL;
 }
 
-/* ---- time runs ------------------------------------------------------------------------------- */
+/* ---- emission -------------------------------------------------------------------------------- */
 
 bool tl_emitter_is_due(const tl_emitter *emitter, double t1) {
   const talus_emitter_def *def = &emitter->def;
@@ -143,8 +144,8 @@ bool tl_emitter_is_due(const tl_emitter *emitter, double t1) {
   return due <= t1 + slack && due < def->until - slack;
 }
 
-/* Bounding spheres of everything, one after the other: an emitter asks rarely, and nothing has to
- * be kept up to date for it. The youngest first, for they are in the way most often. */
+/* Tests the bounding spheres of all bodies one by one: an emitter asks rarely, and nothing has to
+ * be kept up to date for it. The youngest bodies come first, because they block most often. */
 static bool is_blocked_by_world(const tl_model *model, const tl_state *state,
                                 const tl_trial *trial) {
   const tl_shape *shapes = model->shapes.data;
@@ -174,13 +175,13 @@ static bool is_blocked_by_fresh(const tl_model *model, const tl_new_bodies *fres
   return false;
 }
 
-/* An emitter at work in a step. */
+/* An emitter during a step. */
 typedef struct emission {
   tl_emitter *emitter;
   const tl_model *model;
   const tl_state *state;
   tl_new_bodies *fresh;
-  tl_obstacles *obstacles; /* NULL: everybody is asked */
+  tl_obstacles *obstacles; /* NULL: all bodies are tested */
 } emission;
 
 static bool is_blocked(const emission *job, const tl_trial *trial) {
@@ -194,7 +195,7 @@ static bool is_blocked(const emission *job, const tl_trial *trial) {
 static bool find_place(const emission *job, tl_trial *trial) {
   tl_emitter *emitter = job->emitter;
   const talus_emitter_def *def = &emitter->def;
-  const int tries = def->point_count > 0 ? 1 : TRIES; /* a point stays where it is */
+  const int tries = def->point_count > 0 ? 1 : TRIES; /* a point has only one place */
   for (int i = 0; i < tries; ++i) {
     const talus_dvec3 place = tl_emitter_place(def, emitter->serial, emitter->attempt);
     trial->centre = tl_place_wrap(job->model, place);
@@ -206,8 +207,8 @@ static bool find_place(const emission *job, tl_trial *trial) {
   return false;
 }
 
-/* Grids for the bodies that are due, where there are many to ask; the new ones of other emitters
- * are in. */
+/* If there are many bodies, makes grids of those near the bodies that are due; new bodies of other
+ * emitters are included. */
 static talus_status prepare(tl_flow *flow, emission *job, uint64_t due) {
   const talus_emitter_def *def = &job->emitter->def;
   if (job->model->bodies + job->fresh->count + due <= FEW)

@@ -7,10 +7,10 @@
 
 #include <inttypes.h>
 
-#define DENSEST      0.74 /* share of space that equal spheres can take (Kepler) */
-#define RANDOM_LIMIT 0.34 /* share that the bounding spheres reach at random places */
+#define DENSEST      0.74 /* part of space that equal spheres can fill (Kepler) */
+#define RANDOM_LIMIT 0.34 /* part that bounding spheres reach at random places */
 
-/* ---- what is asked for ----------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static talus_status check_def(const tl_model *model, const talus_fill_def *def, bool spans[3]) {
   TL_TRY(tl_trial_check(model, &def->body, "fill"));
@@ -54,8 +54,8 @@ static talus_status not_even_one(const tl_fill *fill, double unit, double region
                  def->fraction, def->fraction * region, body);
 }
 
-/* Draws sizes until the count or the fraction is met. With allow_fewer a count beyond the volume is
- * cut where the region would be full; those bodies count as wanted. */
+/* Draws sizes until the count or the fraction is reached. With allow_fewer, a count beyond the
+ * volume is reduced to a full region; that number then counts as wanted. */
 static talus_status draw_sizes(tl_fill *fill) {
   const talus_fill_def *def = fill->def;
   const double unit = fill->model->shapes.data[def->body.shape.index].volume;
@@ -88,8 +88,8 @@ static talus_status draw_sizes(tl_fill *fill) {
   return fill->scales.count > 0 ? TALUS_OK : not_even_one(fill, unit, region);
 }
 
-/* Largest first: the small ones find room between the large, not the other way round. Positive
- * doubles are ordered as their bits are. */
+/* Sorts the largest first: small bodies find room between large ones, not vice versa. Positive
+ * doubles are ordered like their bits. */
 static talus_status sort_sizes(tl_fill *fill) {
   const size_t n = fill->scales.count;
   TL_TRY(tl_array_resize(&fill->order, n));
@@ -109,13 +109,13 @@ static talus_status sort_sizes(tl_fill *fill) {
   return TALUS_OK;
 }
 
-/* ---- what is in the way ---------------------------------------------------------------------- */
+/* ---- obstacles ------------------------------------------------------------------------------- */
 
 static double body_radius(const tl_model *model, uint32_t slot) {
   return (double)model->property.scale[slot] * (double)tl_body_shape(model, slot)->radius;
 }
 
-/* Whether the bounding sphere of a body reaches into the bounds of the region. */
+/* True if the bounding sphere of a body overlaps the bounds of the region. */
 static bool is_near(const tl_fill *fill, talus_box bounds, uint32_t slot) {
   const talus_dvec3 middle = tl_dscale(tl_dadd(bounds.lo, bounds.hi), 0.5);
   const talus_dvec3 half = tl_dscale(tl_dsub(bounds.hi, bounds.lo), 0.5);
@@ -178,9 +178,9 @@ uint64_t tl_fill_most_sites(const tl_fill *fill) {
   return wanted < least ? least : wanted > most ? most : wanted;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all bodies ------------------------------------------------------------------------------ */
 
-/* Share of the region that the bounding spheres take. */
+/* Part of the region's volume that the bounding spheres fill. */
 static double crowding(const tl_fill *fill) {
   const double r = (double)fill->model->shapes.data[fill->def->body.shape.index].radius;
   double cubes = 0;
@@ -189,7 +189,7 @@ static double crowding(const tl_fill *fill) {
   return 4.0 / 3.0 * TL_PI * cubes / tl_region_volume(&fill->def->in);
 }
 
-/* The way that places more; random where both place the same. */
+/* Uses the method that places more bodies; random if both place the same number. */
 static talus_status place(tl_fill *fill, tl_placements *random, tl_placements *placements) {
   const size_t n = fill->scales.count;
   const bool crowded = crowding(fill) > RANDOM_LIMIT;

@@ -1,5 +1,5 @@
-/* A close packing, stretched until its sites are just enough, with random occupation: for bodies of
- * similar size that are too many for random places.
+/* A close packing, stretched until it has just enough sites, with random occupation: for bodies of
+ * similar size that are too dense for random places.
  *
  * Sites are those of the face-centred cubic lattice, the points (i, j, k) d/sqrt(2) with i + j + k
  * even, d the distance of nearest neighbours. Each body owns the ball of radius d/2 about its site
@@ -10,18 +10,18 @@
 
 #define STEP       0.70710678118654752 /* 1/sqrt(2) */
 #define BISECTIONS 24
-#define SHAKES     8 /* places tried about a site before the site itself is taken */
+#define SHAKES     8 /* places tried around a site before the site itself is used */
 
-/* Draws for shaking start at this block of the body's own sequence; shuffling uses the first. */
+/* Random displacements use the body's own sequence from this block on; shuffling uses the first. */
 #define SHAKE_BLOCK 16
 
 typedef TL_ARRAY(talus_dvec3) places;
 
 typedef struct lattice {
   const tl_fill *fill;
-  talus_region room; /* where the centre of the largest body may be */
+  talus_region room; /* region of the centre of the largest body */
   talus_box bounds;
-  tl_shape ball; /* the bounding sphere of the largest body */
+  tl_shape ball; /* bounding sphere of the largest body */
   tl_trial largest;
 } lattice;
 
@@ -29,14 +29,15 @@ static int64_t steps_along(double length, double step) {
   return (int64_t)fmin(floor(length / step * (1 + TL_PLACE_SLACK)), 0x1p40);
 }
 
-/* About twice the number of sites, wherever they are. */
+/* Upper bound of the number of lattice points along the three axes, about twice the number of
+ * sites. */
 static double count_steps(const lattice *job, double distance) {
   const talus_dvec3 edge = tl_dsub(job->bounds.hi, job->bounds.lo);
   const double step = distance * STEP;
   return (1 + edge.x / step) * (1 + edge.y / step) * (1 + edge.z / step);
 }
 
-/* Finds the sites that the largest body could take, at most `most`; *sites may be NULL. */
+/* Finds sites for the largest body, at most `most`; *sites may be NULL: only counts. */
 static talus_status find_sites(lattice *job, double distance, size_t most, places *sites,
                                size_t *count) {
   const double step = distance * STEP;
@@ -47,7 +48,7 @@ static talus_status find_sites(lattice *job, double distance, size_t most, place
   for (int64_t k = 0; k <= nz && *count < most; ++k)
     for (int64_t j = 0; j <= ny && *count < most; ++j)
       for (int64_t i = (j + k) % 2; i <= nx && *count < most; i += 2) {
-        /* The last site may be beyond the border by round-off. */
+        /* Rounding may put the last site beyond the border. */
         const talus_dvec3 x = tl_dvec3(fmin(lo.x + (double)i * step, job->bounds.hi.x),
                                        fmin(lo.y + (double)j * step, job->bounds.hi.y),
                                        fmin(lo.z + (double)k * step, job->bounds.hi.z));
@@ -61,13 +62,13 @@ static talus_status find_sites(lattice *job, double distance, size_t most, place
   return TALUS_OK;
 }
 
-/* The largest distance, by bisection, that gives n sites; the closest packing where that has fewer.
- * The number of sites is not quite monotonic in the distance; *distance always has what it should.
- */
+/* Finds by bisection the largest distance that gives n sites; if even the closest packing has
+ * fewer, its distance. The number of sites is not quite monotonic; *distance always gives
+ * enough. */
 static talus_status find_distance(lattice *job, size_t n, double *distance) {
   double near = 2 * job->largest.radius * (1 + 2 * TL_PLACE_SLACK);
   while (count_steps(job, near) > (double)tl_fill_most_sites(job->fill))
-    near *= 1.25; /* a few bodies in a vast region */
+    near *= 1.25; /* for few bodies in a vast region */
   double far = near + 2 * tl_box_extent(job->bounds);
   size_t count;
   TL_TRY(find_sites(job, near, n, NULL, &count));
@@ -97,7 +98,7 @@ static talus_status shuffle(tl_fill *fill, const places *sites, uint32_t **order
   return tl_sort_u64(&fill->model->par, &fill->arena, keys, *order, sites->count, 64);
 }
 
-/* A free place about the site. The site itself is one: it was free for the largest body. */
+/* A free place near the site. The site itself is free: it was so for the largest body. */
 static void shake(const tl_fill *fill, uint32_t serial, talus_dvec3 site, double distance,
                   tl_trial *trial) {
   static const bool no_spans[3] = {false, false, false};
@@ -133,7 +134,8 @@ static talus_status fill_sites(tl_fill *fill, const places *sites, double distan
 }
 
 talus_status tl_fill_lattice(tl_fill *fill, tl_placements *placements) {
-  /* Walls all round, even where the region joins its periodic image: the lattice would not. */
+  /* The region counts as closed on all axes, because the lattice would not match its periodic
+   * image. */
   static const bool no_spans[3] = {false, false, false};
   talus_quat rotation;
   lattice job = {.fill = fill, .largest = tl_fill_trial(fill, fill->order.data[0], &rotation)};

@@ -1,30 +1,31 @@
-/* Random sequential addition: each body tries random places; when too many are taken, the sites of
- * a fine lattice are gone through, each once, until one is free. */
+/* Random sequential addition: each body tries random places; when too many are occupied, the sites
+ * of a fine lattice are visited, each once, until one is free. */
 #include "flow/fill.h"
 
 #define TRIES 100 /* random places per body */
 
-/* Spacing of the scanned sites in radii: as fine as a hole that one would still hit, coarse enough
- * that a full scan of 100,000 bodies at 0.35 takes seconds. */
+/* Spacing of the scanned sites in radii: fine enough for holes that a random place would still hit,
+ * coarse enough that a full scan with 100,000 bodies at 0.35 takes seconds. */
 #define SPACING 0.3
 
-/* A body this much smaller than those the last scan was for may find room where they did not. */
+/* A body smaller than this, relative to the radius of the last scan, starts a new scan, because
+ * sites may be free for it. */
 #define SMALLER 0.9
 
-/* The scan passes over the region again and again, each time on another of PASSES coarse lattices
- * that make up the fine one. So bodies do not gather where the scan began, and yet neighbouring
- * sites, whose obstacles are in the cache, follow one another. Bodies are only added: a site that
- * was taken stays so, and none is asked twice. */
+/* The scan visits the region in several passes, each on another of PASSES coarse lattices that
+ * together form the fine one. So bodies do not gather where the scan began, yet consecutive sites
+ * are neighbours whose obstacles are in the cache. Bodies are only added, so an occupied site stays
+ * occupied, and no site is visited twice. */
 #define COARSE UINT64_C(4)
 #define PASSES (COARSE * COARSE * COARSE)
 
 typedef struct scan {
-  double radius; /* of the body it was begun for; 0: not begun */
+  double radius; /* radius of the body that started the scan; 0: not started */
   talus_dvec3 lo, step;
   uint64_t n[3], first[3], at[3], pass;
 } scan;
 
-/* Offsets of a pass, scattered: 27 is prime to 64. */
+/* Scrambles the order of passes: 27 is coprime to 64. */
 static void scan_begin_pass(scan *sites) {
   uint64_t code = sites->pass * 27 % PASSES;
   for (int k = 0; k < 3; ++k) {
@@ -81,8 +82,8 @@ static bool try_at_random(const tl_fill *fill, const talus_region *room, uint32_
   return false;
 }
 
-/* Once a scan has begun, bodies of that size go on with it: its sites are as good as random ones
- * and none is asked twice. */
+/* Once a scan has begun, bodies of that size continue it: its sites are as good as random ones and
+ * none is visited twice. */
 static bool find_place(const tl_fill *fill, uint32_t serial, tl_trial *trial, scan *sites) {
   talus_region room;
   if (!tl_region_inset(&fill->def->in, trial->radius, fill->spans, &room))

@@ -57,13 +57,13 @@ static size_t bucket(const tl_grid *grid, int level, int64_t x, int64_t y, int64
   return (size_t)(h >> 32) & (grid->heads.count - 1);
 }
 
-/* Cells beyond the range of the integer are one cell. */
+/* Cell numbers outside of the range of the integer are clamped. */
 static int64_t cell(double distance, double width) {
   const double i = floor(distance / width);
   return fabs(i) < 4e18 ? (int64_t)i : INT64_C(4000000000000000000);
 }
 
-/* Cell number of an image; `around` is 0 where there are none. */
+/* Number of the cell in the first image; `around` is 0 without images. */
 static int64_t fold(int64_t i, int64_t around) {
   if (around == 0)
     return i;
@@ -101,7 +101,7 @@ void tl_grid_cut(tl_grid *grid, size_t n) {
     file_sphere(grid, i);
 }
 
-/* Whether the trial touches a body of the world, or one that is to be. */
+/* True if the trial touches a body of the world, or a new one. */
 static bool hits(const tl_grid *grid, const tl_state *state, const tl_trial *trial, uint32_t slot) {
   if (!grid->fresh)
     return tl_trial_hits_body(grid->model, state, trial, slot);
@@ -126,7 +126,7 @@ static bool list_blocks(const tl_grid *grid, const tl_state *state, const tl_tri
   return false;
 }
 
-/* Cells within reach along one axis, nearest first: the own cell is the likeliest to be taken. */
+/* Cells within reach along one axis, nearest first: the own cell is most likely occupied. */
 typedef struct walk {
   int64_t first, last, home, around;
 } walk;
@@ -147,7 +147,7 @@ static bool walk_cell(const walk *w, int64_t k, int64_t *out) {
   return i >= w->first && i <= w->last;
 }
 
-/* Steps until both ends are reached. */
+/* Number of steps that reach both ends. */
 static int64_t walk_steps(const walk *w) {
   const int64_t below = w->home - w->first, above = w->last - w->home;
   return 1 + 2 * (below > above ? below : above);

@@ -1,13 +1,13 @@
-/* Obstacles: what is in the way of the new bodies of one emitter, in grids: one look at everybody
- * finds those near its region, and each try asks its neighbours alone. In a small world each try
- * asks everybody, which needs no preparation; the answers are the same. */
+/* Obstacles: bodies near the new bodies of one emitter, in grids. One pass over all bodies finds
+ * those near its region, and each trial tests its neighbours only. In a small world each trial
+ * tests all bodies, without preparation; the results are the same. */
 #include "flow/place.h"
 
 static double body_radius(const tl_model *model, uint32_t slot) {
   return (double)model->property.scale[slot] * (double)tl_body_shape(model, slot)->radius;
 }
 
-/* Whether the bounding sphere of a body reaches a new one of radius `reach` in the bounds. */
+/* True if the bounding sphere of a body reaches a new one of radius `reach` in the bounds. */
 static bool is_near(const tl_model *model, const tl_state *state, talus_box bounds, double reach,
                     uint32_t slot) {
   const talus_dvec3 middle = tl_dscale(tl_dadd(bounds.lo, bounds.hi), 0.5);

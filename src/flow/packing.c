@@ -1,4 +1,4 @@
-/* Probes of what lies in a region: stress, solid fraction, coordination, counts by size.
+/* Probes of the bodies in a region: stress, solid fraction, coordination, counts by size.
  *
  * The stress of contacts is the mean of f l over the region (Love 1927; Weber 1966; Christoffersen,
  * Mehrabadi and Nemat-Nasser 1981): each contact gives -(arm)(force) of the bodies whose centre is
@@ -92,8 +92,8 @@ talus_vec3 tl_flow_hard_arm(const tl_model *model, const tl_contact *contact, ui
   return tl_scale(contact->normal, contact->a == slot ? radius : -radius);
 }
 
-/* Where the body was when the contacts were found: at the end of a step of springs, at the
- * beginning of others, which with local time is of the body's own. */
+/* Uses the place of the body when contacts were found: at the end of a step of springs, at the
+ * begin of other steps; with local time, of the body's own step. */
 talus_vec3 tl_flow_arm(const tl_crowd *crowd, const tl_contacts *contacts, size_t i,
                        uint32_t slot) {
   const tl_model *model = crowd->model;

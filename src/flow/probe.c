@@ -1,4 +1,4 @@
-/* Probes: means over time of what happens to a body or in a region.
+/* Probes: means over time of quantities of a body or in a region.
  *
  * Sums are weighted with the length of the step. For a force that weight makes the impulse of the
  * step itself, so that a mean force is momentum over time, exactly. */
@@ -97,7 +97,7 @@ static void add_scaled(double sum[3], double weight, talus_vec3 v) {
   sum[2] += weight * (double)v.z;
 }
 
-/* Of what happens within one step: contacts and bodies have no order of their own. */
+/* Tallies of one step: contacts and bodies have no order of their own. */
 static void clear_three(tl_tally sum[3]) {
   for (int k = 0; k < 3; ++k)
     tl_tally_clear(&sum[k]);
@@ -158,9 +158,9 @@ talus_status tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_s
   return TALUS_OK;
 }
 
-/* Centre of mass when the contacts were found: at t1 with springs (velocity Verlet), at t0 with
- * others. What a body has gone since is more than its velocity tells: position correction shifts
- * it. */
+/* Centre of mass at the time when contacts were found: t1 with springs (velocity Verlet), otherwise
+ * t0. The displacement since then does not follow from the velocity, because position correction
+ * also shifts the body. */
 static talus_dvec3 centre_at(const tl_probe *probe, const tl_crowd *crowd,
                              const tl_contacts *contacts, size_t i, uint32_t slot) {
   const tl_model *model = crowd->model;
@@ -171,9 +171,9 @@ static talus_dvec3 centre_at(const tl_probe *probe, const tl_crowd *crowd,
   return crowd->in->position == crowd->out->position ? probe->centre : crowd->in->position[slot];
 }
 
-/* From the centre of mass to the contact, by the image in which the two bodies met. The point is in
- * the image of body a. A body that moves is smaller than half a period; a static one may be larger
- * than it all, and then the image of the point that is nearest to its centre means nothing. */
+/* Vector from the centre of mass to the contact, in the image in which the two bodies met. The
+ * point is in the image of body a. A moving body is smaller than half a period; a static one may be
+ * larger than the period, and then its nearest image means nothing. */
 static talus_vec3 arm_of(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot,
                          talus_dvec3 centre) {
   const tl_model *model = crowd->model;
@@ -183,14 +183,15 @@ static talus_vec3 arm_of(const tl_crowd *crowd, const tl_contact *contact, uint3
     return tl_narrow(tl_model_offset(model, centre, contact->point));
   if (slot == contact->a || !tl_body_shape(model, slot)->bounded)
     return tl_between(centre, contact->point);
-  const talus_dvec3 other = crowd->in->position[contact->a]; /* tells the image, whenever it was */
+  /* determines the image; the time does not matter */
+  const talus_dvec3 other = crowd->in->position[contact->a];
   return tl_narrow(tl_dsub(tl_model_offset(model, other, contact->point),
                            tl_model_offset(model, other, centre)));
 }
 
 static void measure_contacts(tl_probe *probe, const tl_crowd *crowd, const tl_contacts *contacts,
                              uint32_t slot) {
-  /* Nothing after its own contacts, as body a, is its. */
+  /* Contacts behind those with the body as a do not have it as b. */
   const size_t first = tl_contacts_first_of(contacts, slot),
                end = tl_contacts_first_of(contacts, slot + 1);
   tl_tally force[3], torque[3];
@@ -231,7 +232,8 @@ static void measure_body(tl_probe *probe, const tl_crowd *crowd, const tl_contac
   probe->rotation[2] = (double)q.y, probe->rotation[3] = (double)q.z;
 }
 
-/* What the joint carried in this step, in which it may have broken; nothing once it is gone. */
+/* Measures the load of the joint in this step, including the step in which it breaks; 0
+ * afterwards. */
 static void measure_joint(tl_probe *probe, const tl_crowd *crowd) {
   const size_t row = crowd->joints ? tl_joints_row(crowd->joints, probe->uid) : SIZE_MAX;
   if (row == SIZE_MAX)
@@ -297,7 +299,7 @@ void tl_flow_probe(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *cont
 
 /* ---- the end of an interval ------------------------------------------------------------------ */
 
-/* Sums over time become means, and begin anew. */
+/* Divides sums by the time, and restarts them. */
 static void take_means(double *sums, size_t n, double scale, double *means) {
   for (size_t i = 0; i < n; ++i) {
     means[i] = sums[i] * scale;

@@ -1,4 +1,4 @@
-/* Probes: what their parts share. Private to this folder. */
+/* Probes: shared by the files of this folder. */
 #ifndef TL_FLOW_PROBE_H
 #define TL_FLOW_PROBE_H
 

@@ -1,8 +1,8 @@
-/* Rates of emitters that nothing can keep up with. */
+/* Checks for rates of emitters that are too high. */
 #include "flow/place.h"
 
-/* The region in which bodies lie whose centres are in `from`, at least: it grown by their radius.
- */
+/* Volume of the region in which bodies lie whose centres are in `from`: at least `from` grown by
+ * their radius. */
 static double grown_volume(const talus_region *from, double radius) {
   talus_region grown = *from;
   const talus_dvec3 by = tl_dvec3(radius, radius, radius);
@@ -12,14 +12,14 @@ static double grown_volume(const talus_region *from, double radius) {
   return tl_region_volume(&grown);
 }
 
-/* How many of the bodies that come first could be there at a time if they filled all of it, which
- * they cannot. */
+/* An upper bound of the number of bodies that could be in the region at a time: as if they filled
+ * its volume. */
 static uint64_t count_fitting(const tl_model *model, const talus_emitter_def *def) {
   const tl_shape *shape = &model->shapes.data[def->body.shape.index];
   double volume = 0, radius = 0;
   uint64_t n = 0;
   if (tl_model_ignores(model, def->body.group, def->body.group))
-    return TL_EMIT_MOST; /* they are not in each other's way */
+    return TL_EMIT_MOST; /* they ignore each other, so their number is not limited */
   for (; n < TL_EMIT_MOST; ++n) {
     const double scale = tl_size_draw(&def->size, def->seed, TL_STREAM_EMIT_SIZE, n);
     volume += (double)shape->volume * scale * scale * scale;

@@ -1,4 +1,4 @@
-/* Regions: boxes, balls and cylinders (a disc is a cylinder without length). */
+/* Regions: boxes, balls and cylinders (a disc is a cylinder of length 0). */
 #include "base/power.h"
 #include "base/trig.h"
 #include "flow/place.h"
@@ -16,7 +16,7 @@ static bool is_finite3(talus_dvec3 v) {
   return tl_is_finite_d(v.x) && tl_is_finite_d(v.y) && tl_is_finite_d(v.z);
 }
 
-/* The axis of a cylinder in double; the length cannot overflow there even for float components. */
+/* The axis of a cylinder, in double so that the length of float components cannot overflow. */
 talus_dvec3 tl_region_axis(const talus_region *region) {
   const talus_dvec3 axis = tl_widen(region->axis);
   const double longest = fmax(fmax(fabs(axis.x), fabs(axis.y)), fabs(axis.z));
@@ -98,8 +98,8 @@ talus_box tl_region_bounds(const talus_region *region) {
     return region->box;
   triple half = {{region->radius, region->radius, region->radius}};
   if (region->kind == TALUS_REGION_CYLINDER) {
-    /* Along axis k the caps reach r sin(angle between the axes), the sides half the length times
-     * its cosine. */
+    /* Extent along axis k: r sin(angle between the axes) for the caps, plus half the length times
+     * the cosine for the sides. */
     const triple u = spread(tl_region_axis(region));
     for (int k = 0; k < 3; ++k)
       half.at[k] = 0.5 * region->length * fabs(u.at[k]) +
@@ -122,7 +122,7 @@ talus_dvec3 tl_region_nearest(const tl_model *model, const talus_region *region,
   return x;
 }
 
-/* A region that spans a period has the other side of a ball at its other end. */
+/* A region that spans a period contains the other side of a ball at its other end. */
 static bool is_endless(const tl_model *model, const talus_region *region, int k) {
   const talus_domain_def *domain = &model->domain;
   const triple lo = spread(domain->box.lo), hi = spread(domain->box.hi);
@@ -149,10 +149,9 @@ bool tl_region_holds(const tl_model *model, const talus_region *region, talus_dv
          tl_region_contains(region, tl_region_nearest(model, region, x));
 }
 
-/* ---- places within --------------------------------------------------------------------------- */
+/* ---- points inside --------------------------------------------------------------------------- */
 
-/* Length that is left of `length` when `taken` is needed; below 0 when it is not enough. What is
- * missing by round-off is forgiven. */
+/* The rest of `length` after `taken`; negative if it is not enough, except by rounding. */
 static double left_over(double length, double taken) {
   const double left = length - taken;
   return left < 0 && left > -TL_PLACE_SLACK * taken ? 0 : left;
@@ -182,8 +181,8 @@ bool tl_region_inset(const talus_region *region, double radius, const bool spans
   return inset->radius >= 0 && (region->kind == TALUS_REGION_SPHERE || inset->length >= 0);
 }
 
-/* Uniform in the unit ball: the direction uniform on the sphere (its height is uniform,
- * Archimedes), the radius with density 3 r^2. */
+/* A point uniform in the unit ball: the direction is uniform on the sphere (its height is uniform,
+ * Archimedes), and the radius has density 3 r^2. */
 static talus_dvec3 point_in_ball(tl_random *random) {
   const double height = 2 * tl_random_unit(random) - 1;
   const double turn = 2 * TL_PI * tl_random_unit(random);
@@ -200,8 +199,8 @@ talus_dvec3 tl_region_point(const talus_region *region, tl_random *random) {
     const talus_dvec3 lo = region->box.lo, edge = tl_dsub(region->box.hi, region->box.lo);
     return tl_dvec3(lo.x + a * edge.x, lo.y + b * edge.y, lo.z + c * edge.z);
   }
-  /* Any two directions across the axis will do; they are taken in double, so that the disc stays
-   * flat in the single build. */
+  /* Any two directions perpendicular to the axis; computed in double, so that a disc stays flat in
+   * the single build. */
   const talus_dvec3 axis = tl_region_axis(region);
   const double sign = axis.z >= 0 ? 1 : -1, f = -1 / (sign + axis.z); /* Duff et al. 2017 */
   const talus_dvec3 side =
@@ -247,7 +246,7 @@ static double wrap(double x, double lo, double hi) {
   if (x >= lo && x < hi)
     return x;
   const double image = x - (hi - lo) * floor((x - lo) / (hi - lo));
-  return image >= lo && image < hi ? image : lo; /* round-off can give hi itself */
+  return image >= lo && image < hi ? image : lo; /* rounding can give hi itself */
 }
 
 talus_dvec3 tl_place_wrap(const tl_model *model, talus_dvec3 x) {

@@ -1,6 +1,7 @@
-/* Places within shapes: the sequence k (1/g, 1/g^2, 1/g^3) mod 1 with g^4 = g + 1 (Roberts 2018;
- * Kronecker's for three dimensions), spread over the box about the shape, as far as it is within.
- * Any plane then cuts off nearly as many as it should. */
+/* Points inside shapes: the sequence k (1/g, 1/g^2, 1/g^3) mod 1 with g^4 = g + 1 (Roberts 2018; a
+ * Kronecker sequence in three dimensions), scaled to the bounding box of the shape; points outside
+ * of the shape are omitted. The part of the points that a plane cuts off is then close to the part
+ * of the volume. */
 #include "base/power.h"
 #include "flow/share.h"
 #include "kernels/collide.h"
@@ -8,13 +9,13 @@
 #include "shape/shape.h"
 
 #define PLACES 1024
-#define TRIES  32768 /* of which 1,024 are within, in all but the most slender shapes */
+#define TRIES  32768 /* 1,024 of these are inside, except for very slender shapes */
 
 static const double stride[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
 
 static double fraction(double x) { return x - floor(x); }
 
-/* ---- within ---------------------------------------------------------------------------------- */
+/* ---- inside or outside ----------------------------------------------------------------------- */
 
 static double power(double x, double n) { return x > 0 ? tl_pow_d(x, n) : 0; }
 

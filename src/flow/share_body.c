@@ -4,7 +4,8 @@
 #include "kernels/collide.h"
 #include "shape/shape.h"
 
-#define CORNERS (TL_SHARE_PLANES + 12) /* of a face: each plane that cuts it adds one at most */
+/* most corners of a face: each plane that cuts it adds at most one */
+#define CORNERS (TL_SHARE_PLANES + 12)
 
 /* ---- boxes and hulls in a box ---------------------------------------------------------------- */
 
@@ -15,18 +16,18 @@ typedef struct polygon {
 
 typedef double plane[4]; /* n.x <= d, n of unit length */
 
-/* A body and the faces of the region that cut it, about its centre of mass, in the world. */
+/* A body and the faces of the region that cut it; relative to its centre of mass, in world axes. */
 typedef struct solid {
   const tl_shape *shape;
   tl_frame frame;
-  double scale, reach; /* all of it is within this of the centre */
+  double scale, reach; /* radius of its bounding ball around the centre */
   plane face[TL_SHARE_PLANES], border[6];
   size_t faces, borders;
 } solid;
 
 static talus_dvec3 normal_of(const plane p) { return tl_dvec3(p[0], p[1], p[2]); }
 
-/* Keeps what is before the plane (Sutherland and Hodgman 1974). */
+/* Keeps the part of the polygon before the plane (Sutherland and Hodgman 1974). */
 static void cut_off(polygon *face, const plane by) {
   talus_dvec3 kept[CORNERS];
   size_t n = 0;
@@ -42,7 +43,7 @@ static void cut_off(polygon *face, const plane by) {
   face->count = n;
 }
 
-/* A rectangle in a plane about the point nearest to the origin. */
+/* A large square in a plane, around the point nearest to the origin. */
 static void spread_out(const plane p, talus_dvec3 u, talus_dvec3 v, polygon *face) {
   const talus_dvec3 middle = tl_dscale(normal_of(p), p[3]);
   face->at[0] = tl_dsub(tl_dsub(middle, u), v), face->at[1] = tl_dsub(tl_dadd(middle, u), v);
@@ -54,7 +55,7 @@ static talus_dvec3 axis_of(int k, double length) {
   return tl_dvec3(k == 0 ? length : 0, k == 1 ? length : 0, k == 2 ? length : 0);
 }
 
-/* Face i of the body; false: it has more corners than there is room for. */
+/* Face i of the body; false if it has too many corners. */
 static bool take_face(const solid *s, size_t i, polygon *face) {
   const tl_shape *shape = s->shape;
   if (shape->kind == TALUS_BOX) {
@@ -75,7 +76,7 @@ static bool take_face(const solid *s, size_t i, polygon *face) {
   return true;
 }
 
-/* Whichever way round it goes. */
+/* Area of the polygon, positive for both orientations. */
 static double area_of(const polygon *face) {
   talus_dvec3 sum = tl_dvec3(0, 0, 0);
   for (size_t i = 2; i < face->count; ++i)
@@ -88,7 +89,7 @@ static bool are_same(const plane a, const plane b, double reach) {
   return tl_ddot(normal_of(a), normal_of(b)) > 1 - 1e-14 && fabs(a[3] - b[3]) <= 1e-12 * reach;
 }
 
-/* What the region leaves of a face of the body. */
+/* Area of a face of the body inside the region. */
 static double face_area(const solid *s, size_t i, polygon *face) {
   for (size_t k = 0; k < s->borders && face->count > 0; ++k)
     if (!are_same(s->face[i], s->border[k], s->reach))
@@ -96,7 +97,8 @@ static double face_area(const solid *s, size_t i, polygon *face) {
   return area_of(face);
 }
 
-/* What the body leaves of a face of the region. Of two faces that are one the body has it. */
+/* Area of a face of the region inside the body. If faces of both coincide, only the body's
+ * counts. */
 static double border_area(const solid *s, size_t i) {
   const int k = s->border[i][0] != 0 ? 0 : s->border[i][1] != 0 ? 1 : 2;
   polygon face;
@@ -134,7 +136,7 @@ static void find_borders(solid *s, talus_box box) {
   for (int i = 0; i < 6; ++i) {
     const int k = i / 2;
     const double d = i % 2 ? hi[k] : -lo[k];
-    if (d >= s->reach) /* cuts nothing off */
+    if (d >= s->reach) /* cuts off nothing */
       continue;
     const talus_dvec3 n = axis_of(k, i % 2 ? 1 : -1);
     double *border = s->border[s->borders++];
@@ -142,8 +144,8 @@ static void find_borders(solid *s, talus_box box) {
   }
 }
 
-/* A third of distance times area, over all faces of what is left, over the volume; negative: the
- * hull has too many faces. */
+/* Volume inside, as a third of distance times area summed over all its faces, divided by the whole
+ * volume; negative if the hull has too many faces. */
 static double share_of_flat(solid *s, talus_box box) {
   double sum = 0;
   if (!find_faces(s))
@@ -184,7 +186,8 @@ double tl_share_body(tl_samples *samples, const tl_model *model, const talus_reg
   const double scale = (double)model->property.scale[slot], radius = (double)shape->radius * scale;
   const talus_region wide = tl_region_widen(model, region, 2 * radius);
   const talus_dvec3 x = tl_region_nearest(model, region, position);
-  const double round = tl_share_ball(&wide, x, radius); /* of the ball about it */
+  /* part of the bounding ball inside the region */
+  const double round = tl_share_ball(&wide, x, radius);
   if (shape->kind == TALUS_SPHERE || round == 0 || round == 1)
     return round;
   if ((shape->kind == TALUS_BOX || shape->kind == TALUS_HULL) && region->kind == TALUS_REGION_BOX) {

@@ -1,4 +1,4 @@
-/* Sinks: regions that take out what enters them. */
+/* Sinks: regions that remove bodies which enter them. */
 #include "flow/place.h"
 
 talus_status tl_flow_add_sink(tl_flow *flow, const char *name, const talus_region *region) {

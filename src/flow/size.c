@@ -1,12 +1,12 @@
-/* Sizes: the scale of a new body, drawn from a distribution given by number or by mass.
+/* Sizes: the scale of a new body, drawn from a distribution by number or by mass.
  *
- * The mass of a body goes with the cube of its scale, so shares of mass w(s) are numbers
- * n(s) ~ w(s)/s^3, and drawing from n gives the wanted w without weights. */
+ * The mass of a body is proportional to the cube of its scale, so parts of mass w(s) correspond to
+ * numbers n(s) ~ w(s)/s^3; drawing from n gives w without weights. */
 #include "base/power.h"
 #include "base/random.h"
 #include "flow/flow.h"
 
-/* Scales beyond these are mistakes, and their cubes would leave the range of float. */
+/* Scales outside these limits are mistakes, and their cubes would overflow a float. */
 #define LEAST 1e-12
 #define MOST  1e12
 
@@ -40,8 +40,8 @@ static talus_status check_table(const talus_size_def *size, const char *what) {
   return TALUS_OK;
 }
 
-/* Median of the number distribution. Of a lognormal weighted with s^-3 the sigma stays and the
- * median moves by exp(-3 sigma^2) (Hatch and Choate 1929). */
+/* Median of the distribution by number. Weighting a lognormal with s^-3 keeps sigma and multiplies
+ * the median by exp(-3 sigma^2) (Hatch and Choate 1929). */
 static double number_median(const talus_size_def *size) {
   return size->by_mass ? size->median * tl_exp_d(-3 * size->sigma * size->sigma) : size->median;
 }
@@ -125,8 +125,8 @@ double tl_size_least(const talus_size_def *size) {
   return least;
 }
 
-/* Uniform by number, or uniform by mass: n ~ s^-3, whose distribution function is linear in s^-2.
- */
+/* Uniform by number, or uniform by mass: n ~ s^-3, whose distribution function is linear in
+ * s^-2. */
 static double draw_uniform(const talus_size_def *size, double u) {
   if (!size->by_mass)
     return size->low + u * (size->high - size->low);
@@ -152,7 +152,7 @@ static double draw_table(const talus_size_def *size, double u) {
     chosen = size->table[2 * i];
     if (left < weight)
       break;
-    left -= weight; /* round-off may pass the end: the last row with a share stands then */
+    left -= weight; /* rounding may pass the end: then the last row with a share is drawn */
   }
   return chosen;
 }
@@ -189,7 +189,7 @@ talus_status tl_size_copy(talus_size_def *to, const talus_size_def *from) {
 }
 
 void tl_size_release(talus_size_def *size) {
-  void *block = (void *)size->table; /* ours: made by tl_size_copy */
+  void *block = (void *)size->table; /* made by tl_size_copy */
   if (block)
     (void)tl_resize(&block, size->rows * 2 * sizeof(double), 0);
   size->table = NULL;

@@ -1,4 +1,4 @@
-/* Streams: when the bodies of an emitter are due, and how fast they come. */
+/* Streams: times at which the bodies of an emitter are due, and their velocities. */
 #include "base/power.h"
 #include "flow/place.h"
 #include "narrow/narrow.h"
@@ -7,7 +7,7 @@ uint64_t tl_emitter_burst(const talus_emitter_def *def) { return def->burst > 0 
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* Of a Poisson process: the time from burst `group` - 1 to burst `group`. */
+/* Poisson process: time from burst `group` - 1 to burst `group`. */
 static double interval(const talus_emitter_def *def, uint64_t group) {
   tl_random random = tl_random_start(def->seed, TL_STREAM_EMIT_ARRIVAL, group);
   const double mean = (double)tl_emitter_burst(def) / def->rate;
@@ -19,13 +19,13 @@ void tl_emitter_begin(tl_emitter *emitter) {
   emitter->next = def->from_time + (def->rate > 0 ? interval(def, 0) : 0);
 }
 
-/* Bodies so far that came by the clock, not from a sink. */
+/* Number of bodies so far that came by the clock, not from a sink. */
 static uint64_t clocked(const tl_emitter *emitter) { return emitter->serial - emitter->returned; }
 
 double tl_emitter_due(const tl_emitter *emitter) {
   const talus_emitter_def *def = &emitter->def;
   const uint64_t burst = tl_emitter_burst(def);
-  if (!(def->rate > 0)) /* it brings what sinks took, and nothing by the clock */
+  if (!(def->rate > 0)) /* only bodies from sinks, none by the clock */
     return INFINITY;
   if (def->arrival == TALUS_ARRIVAL_POISSON)
     return emitter->next;
@@ -67,9 +67,10 @@ talus_dvec3 tl_emitter_place(const talus_emitter_def *def, uint64_t serial, uint
 
 /* ---- velocities ------------------------------------------------------------------------------ */
 
-/* The speed x > 0, in thermal speeds, at which bodies pass a plane against which their gas drifts
- * at `drift`: its density is x exp(-(x - drift)^2 / 2). About its mode m that is at most a Gaussian
- * of deviation 1, and the ratio of the two is y exp(1 - y) with y = x/m. */
+/* The speed x > 0, in thermal speeds, with which bodies cross a plane if their gas drifts against
+ * it with speed `drift`: its density is x exp(-(x - drift)^2 / 2). Rejection method: with mode m,
+ * the density is at most a Gaussian of deviation 1 around m, and the ratio of the two is y exp(1 -
+ * y), y = x/m. */
 static double draw_flux(double drift, tl_random *random) {
   const double mode = 0.5 * (drift + sqrt(drift * drift + 4));
   for (int i = 0; i < 1000; ++i) {
@@ -77,7 +78,7 @@ static double draw_flux(double drift, tl_random *random) {
     if (y > 0 && tl_random_unit(random) < y * tl_exp_d(1 - y))
       return y * mode;
   }
-  return mode; /* one of two is accepted at least, so this is never reached */
+  return mode; /* practically never reached: at least one of two is accepted */
 }
 
 talus_status tl_thermal_check(double thermal, const char *what) {
@@ -133,28 +134,48 @@ talus_status tl_emitter_check_stream(const talus_emitter_def *def, const char *w
   return TALUS_OK;
 }
 
-/* Places that are looked at; fewer would take a wall's edge for all of it. */
+/* Points that are tested; with fewer, a wall's edge could be mistaken for the whole wall. */
 #define LOOKS 64
 
+static bool is_shell(const tl_shape *shape) {
+  return shape->kind == TALUS_REVOLVED && shape->open != TL_REVOLVED_BOTH;
+}
+
+/* Whether a body that nothing moves is the only one. */
+static bool is_alone(const tl_model *model, uint32_t slot) {
+  for (uint32_t i = 0; i < model->bodies; ++i)
+    if (i != slot && tl_body_is_static(model, i))
+      return false;
+  return true;
+}
+
+/* A stream that comes from the matter of a wall would wait for ever; what comes from beyond it is
+ * lost, where nothing else is there to hold it. */
 talus_status tl_emitter_check_inlet(const tl_model *model, const tl_state *state,
                                     const talus_emitter_def *def, const char *what) {
   for (uint32_t slot = 0; slot < model->bodies; ++slot) {
     const tl_shape *shape = tl_body_shape(model, slot);
-    if (shape->kind != TALUS_REVOLVED || shape->open == TL_REVOLVED_BOTH ||
-        tl_model_ignores(model, model->property.group[slot], def->body.group))
+    if (!is_shell(shape) || tl_model_ignores(model, model->property.group[slot], def->body.group))
       continue;
     const tl_posed wall = {
         .shape = shape, .scale = model->property.scale[slot], .rotation = state->rotation[slot]};
-    int held = 0;
-    for (uint64_t i = 0; i < LOOKS; ++i) {
-      const talus_dvec3 place = tl_emitter_place(def, i, 0);
-      held += tl_revolved_holds(&wall, tl_dsub(place, state->position[slot]));
-    }
-    if (held == LOOKS)
+    int places[4] = {0}; /* by tl_revolved_side */
+    for (uint64_t i = 0; i < LOOKS; ++i)
+      places[tl_revolved_side_of(&wall,
+                                 tl_dsub(tl_emitter_place(def, i, 0), state->position[slot]))]++;
+    const unsigned long long uid = model->property.uid[slot];
+    const int out = places[TL_WALL_BEHIND] + places[TL_WALL_BEYOND];
+    if (places[TL_WALL_BEHIND] == LOOKS)
       return tl_fail(TALUS_ERROR_INVALID,
                      "%s: where its bodies come from is outside the revolved wall that body %llu "
                      "is, in its matter; put it inside, or give the wall `sides: both`",
-                     what, (unsigned long long)model->property.uid[slot]);
+                     what, uid);
+    if (places[TL_WALL_BEYOND] > 0 && (places[TL_WALL_WITHIN] > 0 || is_alone(model, slot)))
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "%s: %s where its bodies come from is outside the revolved wall that body "
+                     "%llu is; %s, or give the wall `sides: both`",
+                     what, out < LOOKS ? "a part of" : "the place", uid,
+                     out < LOOKS ? "make it narrower than the wall" : "put it inside");
   }
   return TALUS_OK;
 }

@@ -1,4 +1,4 @@
-/* Trials: bodies that are not there yet, and whether they touch what is. */
+/* Trials: bodies that do not exist yet, and whether they touch existing ones. */
 #include "base/trig.h"
 #include "flow/place.h"
 #include "narrow/narrow.h"
@@ -72,8 +72,8 @@ talus_dvec3 tl_trial_centre(const tl_trial *trial, talus_dvec3 frame, talus_quat
   return tl_dadd(frame, lever(trial, rotation));
 }
 
-/* Exact answer for `other` at the origin and the trial at `offset`, their bounding spheres known to
- * meet. */
+/* Exact test for `other` at the origin and the trial at `offset`; their bounding spheres
+ * overlap. */
 static bool touches(const tl_posed *other, const tl_trial *trial, talus_dvec3 offset) {
   const tl_posed posed = {.shape = trial->shape,
                           .scale = (talus_real)trial->scale,
@@ -84,7 +84,7 @@ static bool touches(const tl_posed *other, const tl_trial *trial, talus_dvec3 of
 
 static bool meets(const tl_model *model, const tl_posed *other, talus_dvec3 centre,
                   const tl_trial *trial) {
-  /* As in the narrow phase: what is endless has no images. */
+  /* As in the narrow phase, an unbounded body has no images. */
   if (!other->shape->bounded)
     return touches(other, trial, tl_dsub(trial->centre, centre));
   const talus_dvec3 offset = tl_model_offset(model, centre, trial->centre);

@@ -1,4 +1,4 @@
-/* Zones: what they are, and what one of them does in a step. */
+/* Zones: their definition, and one zone in a step. */
 #include "flow/zone.h"
 
 #include <math.h>
@@ -67,7 +67,7 @@ talus_status tl_flow_add_zone(tl_flow *flow, const talus_zone_def *def, uint64_t
 
 /* ---- one step -------------------------------------------------------------------------------- */
 
-/* Who may have crossed the border within the step is near it. */
+/* Distance within which bodies may have crossed the border within the step. */
 static double reach_of(const tl_zone *zone, const tl_crowd *crowd) {
   double fastest = 0;
   for (size_t i = 0; i < crowd->count && zone->boundary; ++i)
@@ -75,7 +75,7 @@ static double reach_of(const tl_zone *zone, const tl_crowd *crowd) {
   return zone->radius + 2 * crowd->dt * sqrt(fastest);
 }
 
-/* Pairs at up to the radius, of those that are a little farther. */
+/* Keeps the pairs within the radius; the list has slightly more. */
 static void keep_within(const tl_zone *zone, const tl_crowd *crowd, tl_zone_pairs *pairs) {
   const double most = zone->radius * zone->radius;
   size_t kept = 0;
@@ -113,6 +113,7 @@ talus_status tl_flow_zone(tl_flow *flow, const tl_crowd *crowd, size_t row,
     tl_zone_reflect(zone, crowd, &pairs, report);
   if (zone->boundary || zone->shell == TALUS_ZONE_SOFT)
     keep_within(zone, crowd, &pairs);
+  tl_zone_rouse(zone, crowd, &pairs);
   if (zone->strength != 0)
     tl_zone_push(zone, crowd, &pairs, forces, report);
   add_up(zone, crowd->dt, &pairs, report->energy - before);

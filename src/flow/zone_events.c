@@ -1,5 +1,5 @@
-/* Who enters a zone and who leaves it: members of the step before and of this one are both in the
- * order of uids, and are gone through side by side. */
+/* Finds which bodies enter and leave a zone: the members before and after the step are both sorted
+ * by uid, and are compared in one pass. */
 #include "flow/zone.h"
 
 talus_status tl_zone_reserve_events(tl_flow *flow, size_t pairs) {
@@ -24,7 +24,7 @@ static void note(tl_flow *flow, const tl_crowd *crowd, const tl_zone_member *mem
                          .dwell = enters ? 0 : crowd->t1 - member->since};
 }
 
-/* slot: of the body, where it is still there. */
+/* slot: of the body, if it still exists. */
 static void count(tl_zone *zone, const tl_crowd *crowd, uint32_t slot, int side) {
   if (slot == TL_NONE)
     return;
@@ -48,7 +48,7 @@ static void enter(tl_flow *flow, const tl_crowd *crowd, tl_zone *zone, const tl_
   count(zone, crowd, slot, 0);
 }
 
-/* Members of other zones stay where they are, before and behind. */
+/* Members of other zones keep their order, before and after those of this zone. */
 void tl_zone_trigger(tl_flow *flow, const tl_crowd *crowd, size_t row, const tl_zone_pairs *pairs) {
   tl_zone *zone = &flow->zones.data[row];
   const uint64_t *uid = crowd->model->property.uid;

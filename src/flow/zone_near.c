@@ -1,5 +1,6 @@
-/* Who is near the centres of a zone. Every body of a group looks at 27 cells, as wide as the reach;
- * a place, and one body, asks everybody. */
+/* Finds bodies near the centres of a zone. If centres are a group, a grid with cells as wide as
+ * the reach is searched, 27 cells for each body; for a place, or a single body, all bodies are
+ * tested. */
 #include "flow/zone.h"
 
 #include <math.h>
@@ -11,22 +12,22 @@ typedef struct near_job {
   const tl_crowd *crowd;
   double reach2;
   double lo[3], width[3];
-  size_t n[3];                      /* cells */
-  bool around[3];                   /* cells go on at the other end */
+  size_t n[3];                      /* number of cells */
+  bool around[3];                   /* cells wrap around */
   const uint32_t *centres, *bodies; /* slots, ascending */
   size_t centre_count, body_count;
-  uint32_t *cell;      /* of each body */
-  uint32_t *start;     /* of each cell in `sorted`, and one more */
-  uint32_t *sorted;    /* slots by cell, ascending in each */
-  size_t *first;       /* of each centre in the pairs, and one more */
-  tl_zone_pair *pairs; /* NULL: count */
+  uint32_t *cell;      /* by body */
+  uint32_t *start;     /* by cell: its begin in `sorted`; and one more */
+  uint32_t *sorted;    /* slots by cell, ascending within each */
+  size_t *first;       /* by centre: its first pair; and one more */
+  tl_zone_pair *pairs; /* NULL: only counts */
 } near_job;
 
 static double axis_of(talus_dvec3 x, int k) { return k == 0 ? x.x : k == 1 ? x.y : x.z; }
 
-/* ---- who ------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
-/* Free bodies of a group; 0: of all. */
+/* Lists the free bodies of a group; 0: of all groups. */
 static size_t list_group(const tl_model *model, uint32_t group, uint32_t *list) {
   size_t n = 0;
   for (uint32_t i = 0; i < model->bodies; ++i)
@@ -68,7 +69,7 @@ static void find_extent(near_job *job) {
     job->around[k] = domain->enabled && domain->periodic[k];
     if (job->around[k])
       job->lo[k] = axis_of(domain->box.lo, k), hi[k] = axis_of(domain->box.hi, k);
-    job->width[k] = hi[k] - job->lo[k]; /* of all, until they are cut */
+    job->width[k] = hi[k] - job->lo[k]; /* m: of the whole extent, until it is divided */
   }
 }
 
@@ -79,7 +80,8 @@ static void cut(near_job *job, double reach) {
     double cells = 1;
     for (int k = 0; k < 3; ++k) {
       const double n = fmax(1, floor(fmin(length[k] / wide, 1e6)));
-      job->n[k] = job->around[k] && n < 3 ? 1 : (size_t)n; /* else a cell would be seen twice */
+      /* otherwise a cell would be visited twice */
+      job->n[k] = job->around[k] && n < 3 ? 1 : (size_t)n;
       job->width[k] = length[k] > 0 ? length[k] / (double)job->n[k] : 1;
       cells *= (double)job->n[k];
     }
@@ -90,7 +92,7 @@ static void cut(near_job *job, double reach) {
 
 static ptrdiff_t along(const near_job *job, double x, int k) {
   const double t = floor((x - job->lo[k]) / job->width[k]), last = (double)job->n[k];
-  /* Who is far outside sees no cell, or that at the border. */
+  /* A body far outside belongs to no cell, or to one at the border. */
   return (ptrdiff_t)fmin(fmax(t, -2), last + 1);
 }
 
@@ -150,7 +152,7 @@ static size_t look_at(const near_job *job, uint32_t centre, size_t cell, tl_zone
   return n;
 }
 
-/* Few, and nearly in order. */
+/* The lists are short and nearly sorted. */
 static void sort_pairs(tl_zone_pair *pairs, size_t n) {
   for (size_t i = 1; i < n; ++i) {
     const tl_zone_pair pair = pairs[i];

@@ -1,9 +1,9 @@
 /* Forces and reflections of zones.
  *
  * A force is F(r) = S (1 - r/R)^p along the line from the centre, 0 from R on, with the potential
- * U(r) = S R/(p + 1) (1 - r/R)^(p + 1). It acts as a kick at the end of the step, v += dt F/m: with
- * the way that bodies go in between that is the symplectic Euler method. What two bodies get is
- * opposite to the bit before it is divided by their masses. */
+ * U(r) = S R/(p + 1) (1 - r/R)^(p + 1). It acts as a kick at the end of the step, v += dt F/m;
+ * together with the motion in between this is the symplectic Euler method. The impulses on two
+ * bodies are opposite to the bit before division by their masses. */
 #include "base/power.h"
 #include "flow/zone.h"
 
@@ -21,7 +21,7 @@ static double power_of(double x, double p) {
   return x > 0 ? tl_exp_d(p * tl_log_d(x)) : 0;
 }
 
-/* On the body at d from the centre. */
+/* Force on a body at d from the centre. */
 static talus_dvec3 force_at(const tl_zone *zone, talus_dvec3 d, double *potential) {
   const double r = tl_dlength(d), near = 1 - r / zone->radius;
   *potential = 0;
@@ -34,7 +34,8 @@ static talus_dvec3 force_at(const tl_zone *zone, talus_dvec3 d, double *potentia
 
 static void add_to(talus_dvec3 *sum, talus_dvec3 force) { *sum = tl_dadd(*sum, force); }
 
-/* Where centres are the group itself the other way round is another pair. */
+/* If centres and bodies are the same group, the opposite force belongs to another pair of the
+ * list. */
 static double sum_forces(const tl_zone *zone, const tl_crowd *crowd, const tl_zone_pairs *pairs,
                          talus_dvec3 *forces) {
   tl_tally energy;
@@ -54,7 +55,7 @@ static double sum_forces(const tl_zone *zone, const tl_crowd *crowd, const tl_zo
   return tl_tally_value(&energy);
 }
 
-/* J: kinetic energy now, less that with the velocity before. */
+/* Kinetic energy minus that with the velocity before, J. */
 static double gain(const tl_crowd *crowd, uint32_t slot, talus_dvec3 before) {
   const talus_dvec3 after = tl_widen(crowd->out->velocity[slot]);
   const double mass = (double)crowd->model->property.mass[slot];
@@ -83,22 +84,23 @@ void tl_zone_push(const tl_zone *zone, const tl_crowd *crowd, const tl_zone_pair
   tl_tally_clear(&work);
   report->energy += sum_forces(zone, crowd, pairs, forces);
   for (uint32_t i = 0; i < crowd->count; ++i)
-    if (!tl_body_is_static(crowd->model, i) && tl_ddot(forces[i], forces[i]) > 0)
+    if (!tl_body_is_static(crowd->model, i) && !tl_is_asleep(crowd->out, i) &&
+        tl_ddot(forces[i], forces[i]) > 0)
       kick(crowd, i, forces[i], &work);
   report->work += tl_tally_value(&work);
 }
 
 /* ---- reflections ----------------------------------------------------------------------------- */
 
-/* How long ago the body crossed the border, on a straight way, s: the last root of |d - u s| = R in
- * the step; < 0: it did not. `inwards`: it came in. */
+/* How long ago (s) the body crossed the border, assuming a straight path: the last root of |d - u
+ * s| = R within the step; negative: it did not. `inwards`: it came in. */
 static double crossed_since(talus_dvec3 d, talus_dvec3 u, double radius, double dt, bool inwards) {
   const double a = tl_ddot(u, u), b = tl_ddot(d, u), c = tl_ddot(d, d) - radius * radius;
   const double root = b * b - a * c;
   if (!(a > 0) || root < 0)
     return -1;
-  /* Going back in time one who came in meets the border at the larger root, with c <= 0; one who
-   * went out at the smaller one, with c > 0 and b > 0. */
+  /* Going back in time, a body that came in meets the border at the larger root, with c <= 0; one
+   * that went out at the smaller one, with c > 0 and b > 0. */
   const double s = inwards ? (b + sqrt(root)) / a : c / (b + sqrt(root));
   return s >= 0 && s <= dt ? s : -1;
 }
@@ -107,7 +109,7 @@ static talus_dvec3 times(talus_dvec3 a, talus_dvec3 b) {
   return tl_dvec3(a.x * b.x, a.y * b.y, a.z * b.z);
 }
 
-/* What the body gained, J. */
+/* Shifts the body; returns its gain of energy, J. */
 static double shift(const tl_crowd *crowd, uint32_t slot, talus_dvec3 change, double s) {
   if (change.x == 0 && change.y == 0 && change.z == 0)
     return 0;
@@ -122,21 +124,23 @@ static double shift(const tl_crowd *crowd, uint32_t slot, talus_dvec3 change, do
   return gain(crowd, slot, before);
 }
 
-/* Relative velocity turned about n, as if masses had touched there, s ago. An impulse does nothing
- * along locked axes; with what n sees of both masses it takes no energy there either. */
+/* Reflects the relative velocity about n, as if masses had touched there s ago. An impulse has no
+ * effect along locked axes; with the effective masses along n, energy is conserved then, too. */
 static void bounce(const tl_crowd *crowd, tl_zone_pair pair, talus_dvec3 n, double along, double s,
                    tl_zone_report *report) {
   const talus_dvec3 ia = tl_zone_inverse_mass(crowd, pair.centre);
   const talus_dvec3 ib = tl_zone_inverse_mass(crowd, pair.body);
   const double seen = tl_ddot(n, times(tl_dadd(ia, ib), n));
   if (!(seen > 0))
-    return; /* neither can move along n */
+    return; /* neither body can move along n */
+  tl_zone_wake(crowd, pair.centre);
+  tl_zone_wake(crowd, pair.body);
   const talus_dvec3 impulse = tl_dscale(n, -2 * along / seen);
   if (pair.centre != TL_NONE)
     (void)shift(crowd, pair.centre, times(tl_dscale(impulse, -1), ia), s);
   const double gained = shift(crowd, pair.body, times(impulse, ib), s);
   if (pair.centre != TL_NONE && tl_body_is_static(crowd->model, pair.centre))
-    report->work += gained; /* from what moves the centre; two free ones keep what they have */
+    report->work += gained; /* energy comes from moving the centre; two free bodies conserve it */
 }
 
 static void reflect(const tl_zone *zone, const tl_crowd *crowd, tl_zone_pair pair,

@@ -8,7 +8,7 @@
  * from one patch to the other. Neither body is the reference: exchanging the bodies gives the same
  * places. The pair's deepest place, which the solver of convex.h knows, is put in where no corner
  * is as deep. Of more than four the deepest is kept and the three that span the most area (003;
- * see docs/sources.md D7): two bodies pressed flat together need three to be held, and a fourth to
+ * see docs/sources.md D20): two bodies pressed flat together need three to be held, and a fourth to
  * be symmetric.
  *
  * Stability in time is worth more than the last digit here. A stack of equal bricks has its

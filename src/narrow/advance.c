@@ -10,46 +10,48 @@
 #include <float.h>
 #include <math.h>
 
-#define TRIES  8  /* lengths of an interval that are tried before the next look */
+#define TRIES  8  /* lengths of an interval that are tried before the gap is found again */
 #define CHASES 64 /* times that parts are followed again after a pair has touched */
 
-/* How the motion of a pair is bounded. */
+/* The way in which the motion of a pair is bounded. */
 typedef enum bound {
-  BY_SPHERES, /* every point is of two spheres, or of a sphere and a wall: it moves as they do */
-  BY_SUPPORT, /* two convex bodies, or one and walls: the support map along a fixed direction */
-  BY_SPEED    /* anything: the gap closes at most as fast as the fastest places move */
+  /* every point belongs to two spheres, or a sphere and a wall, and moves with their centres */
+  BY_SPHERES,
+  /* two convex bodies, or one and walls: bounds the support function along a fixed direction */
+  BY_SUPPORT,
+  BY_SPEED /* any shapes: the gap closes at most as fast as the fastest points move */
 } bound;
 
 typedef struct job {
   const tl_advance *pair;
   bound bound;
-  double floor;            /* m: gap that is proven */
-  double reach_a, reach_b; /* m: of the places that count, from the centre */
-  double bend_a, bend_b;   /* m/s2: that turning gives them */
-  talus_dvec3 closing;     /* m/s: velocity of b from a, at the begin */
-  talus_dvec3 pull;        /* m/s2: acceleration of b from a */
+  double floor;            /* m: gap that is to be proven */
+  double reach_a, reach_b; /* m: of the farthest relevant point from the centre */
+  double bend_a, bend_b;   /* m/s2: acceleration of that point by rotation */
+  talus_dvec3 closing;     /* m/s: velocity of b relative to a, at the begin */
+  talus_dvec3 pull;        /* m/s2: acceleration of b relative to a */
 } job;
 
-/* What a plane turns with. */
+/* The body with which a plane turns. */
 typedef enum holder { STILL, WITH_A, WITH_B } holder;
 
-/* A plane between the bodies, at the time of the look. */
+/* A plane between the bodies at the time of the view. */
 typedef struct plane {
   talus_dvec3 normal; /* unit, from a to b */
   double behind;      /* m along the normal, from the begin of a: surface of the wall */
   holder with;
 } plane;
 
-/* What is seen at one moment. */
+/* The bodies as they are at one time. */
 typedef struct view {
   const job *job;
   double t;
   tl_posed a, b;
-  talus_dvec3 origin; /* of a, from where it began */
-  double gap;         /* m: the least */
-  double safe;        /* s: by spheres, how long all points stay above the floor */
-  talus_dvec3 normal; /* of the least gap */
-  int count;          /* of planes: one between convex bodies, all of walls */
+  talus_dvec3 origin; /* of a, relative to where it began */
+  double gap;         /* m: smallest gap */
+  double safe;        /* s: BY_SPHERES: time for which all points stay above the floor */
+  talus_dvec3 normal; /* of the smallest gap */
+  int count;          /* number of planes: one between convex bodies, one for each wall */
   plane planes[TL_NARROW_MAX_POINTS];
 } view;
 
@@ -69,7 +71,7 @@ static bool is_convex(const tl_shape *shape) {
   return !tl_kind_is_wall(shape->kind) && shape->kind != TALUS_CLUMP && shape->kind != TALUS_MESH;
 }
 
-/* A flat wall meets a mesh as it would meet the hull of it. */
+/* A flat wall touches a mesh only where it touches the hull of the mesh. */
 static bound bound_of(const tl_advance *pair) {
   const tl_shape *a = pair->a.shape, *b = pair->b.shape;
   const bool wall_a = is_flat_wall(&pair->a), wall_b = is_flat_wall(&pair->b);
@@ -80,12 +82,12 @@ static bound bound_of(const tl_advance *pair) {
   return (is_convex(a) || wall_a) && (is_convex(b) || wall_b) ? BY_SUPPORT : BY_SPEED;
 }
 
-/* A little more than the bounding radius, which is rounded to a float in the single build. */
+/* Slightly more than the bounding radius, which is rounded to a float in the single build. */
 static double radius_of(const tl_mover *m) {
   return (double)m->shape->radius * (double)m->scale * (1 + 4 * (double)TL_REAL_EPS);
 }
 
-/* Of a wall, which may have no end: as far as the other body comes. */
+/* Reach of a wall, which may be unbounded: as far as the other body comes. */
 static double reach_of(const tl_advance *pair, const tl_mover *m, const tl_mover *other) {
   if (!turns(m) || m->shape->kind == TALUS_SPHERE)
     return 0;
@@ -116,7 +118,7 @@ static talus_dvec3 closing_at(const job *j, double t) {
   return tl_dadd(j->closing, tl_dscale(j->pull, t));
 }
 
-/* m/s: the fastest that any two places come closer at the time t. */
+/* Largest speed (m/s) at which two points of the bodies can approach at time t. */
 static double speed_at(const job *j, double t) {
   const tl_path *a = &j->pair->a.path, *b = &j->pair->b.path;
   return tl_dlength(closing_at(j, t)) + tl_dlength(a->spin) * j->reach_a +
@@ -127,12 +129,12 @@ static double motion_from(const job *j, double t, double length) {
   return length * (speed_at(j, t) + 0.5 * length * tl_dlength(j->pull));
 }
 
-/* Of the separation along a direction: how much its rate can grow, m/s2. */
+/* Bound of the growth of the rate of the separation along a direction, m/s2. */
 static double bend_along(const job *j, talus_dvec3 n) {
   return j->bend_a + j->bend_b + fmax(tl_ddot(n, j->pull), 0);
 }
 
-/* ---- a look ---------------------------------------------------------------------------------- */
+/* ---- the view at one time -------------------------------------------------------------------- */
 
 static tl_posed pose_at(const tl_mover *m, double t) {
   tl_posed p = {.shape = m->shape, .scale = m->scale};
@@ -142,8 +144,8 @@ static tl_posed pose_at(const tl_mover *m, double t) {
   return p;
 }
 
-/* How long the two spheres of a point stay above the floor: their centres move as the point would
- * if it were of the bodies, but along the normal, which turning does not move it along. */
+/* Time for which the two spheres of a point stay above the floor. Their centres move like the point
+ * as part of the bodies, except that rotation does not move them along the normal. */
 static double sphere_time(const view *v, const tl_point *p, talus_dvec3 n) {
   const job *j = v->job;
   const talus_dvec3 arm_b = tl_dsub(p->point, v->b.position);
@@ -154,7 +156,7 @@ static double sphere_time(const view *v, const tl_point *p, talus_dvec3 n) {
   return tl_advance_from_one((double)p->gap - j->floor, rate, bend);
 }
 
-/* Each wall once: all of its points have its normal. */
+/* Adds the plane of a wall once: all of its points have its normal. */
 static void take_plane(view *v, talus_dvec3 n, double middle, double gap) {
   const bool is_b = tl_kind_is_wall(v->job->pair->b.shape->kind);
   const double behind = is_b ? middle + 0.5 * gap : middle - 0.5 * gap;
@@ -182,7 +184,8 @@ static void take_points(view *v, const tl_point *points, int count) {
   }
 }
 
-/* All parts of one with all of the other. Where the table has b first, points are turned round. */
+/* Tests all parts of one body with all of the other. If the table has b first, points are
+ * swapped. */
 static void look_at_clumps(view *v, talus_real margin) {
   const bool is_swapped = tl_narrow_swapped(v->a.shape->kind, v->b.shape->kind);
   tl_posed first = is_swapped ? v->b : v->a, second = is_swapped ? v->a : v->b;
@@ -202,7 +205,7 @@ static void look_at_clumps(view *v, talus_real margin) {
     }
 }
 
-/* What is nearer than `margin` at the time t. */
+/* Finds what is nearer than `margin` at time t. */
 static void look(const job *j, double t, double margin, view *v) {
   v->job = j, v->t = t;
   v->gap = v->safe = DBL_MAX;
@@ -221,9 +224,9 @@ static void look(const job *j, double t, double margin, view *v) {
   take_points(v, points, count > 0 ? count : 0);
 }
 
-/* ---- how long it lasts ----------------------------------------------------------------------- */
+/* ---- how long a view is valid ---------------------------------------------------------------- */
 
-/* The farthest place of a convex body along n, m. */
+/* Support of a convex body along n at time t, m. */
 static double farthest(const tl_mover *m, double t, talus_dvec3 n) {
   const tl_posed p = pose_at(m, t);
   tl_convex c;
@@ -238,7 +241,7 @@ static double farthest(const tl_mover *m, double t, talus_dvec3 n) {
   return tl_ddot(n, tl_convex_support(&c, n)) + c.rounding;
 }
 
-/* The normal of a plane at the time t. */
+/* Normal of a plane at time t. */
 static talus_dvec3 normal_at(const view *v, const plane *p, double t) {
   const tl_advance *pair = v->job->pair;
   if (p->with == STILL || t == v->t)
@@ -247,7 +250,7 @@ static talus_dvec3 normal_at(const view *v, const plane *p, double t) {
   return tl_dquat_rotate(tl_dquat_turn(spin, t - v->t), p->normal);
 }
 
-/* Between the bodies along the plane's normal, at the time t. */
+/* Separation of the bodies along the plane's normal at time t, m. */
 static double separation(const view *v, const plane *p, double t) {
   const tl_advance *pair = v->job->pair;
   const talus_dvec3 n = normal_at(v, p, t), back = tl_dscale(n, -1);
@@ -261,7 +264,8 @@ static double separation(const view *v, const plane *p, double t) {
   return wall_b ? behind - farthest(&pair->a, t, n) : -farthest(&pair->b, t, back) - behind;
 }
 
-/* Of a plane: how much the rate of the separation along its normal can change within `length`. */
+/* Bound, within `length`, of the change of the rate of the separation along a plane's normal,
+ * m/s2. */
 static double bend_of(const view *v, const plane *p, double length) {
   const job *j = v->job;
   const tl_advance *pair = j->pair;
@@ -274,7 +278,7 @@ static double bend_of(const view *v, const plane *p, double length) {
              : tl_advance_bend_with(b, a, radius_of(&pair->a), v->b.position, rate, pull, length);
 }
 
-/* How long a plane is proven to part the bodies, at most `length`. */
+/* Time for which a plane is proven to separate the bodies, at most `length`. */
 static double plane_time(const view *v, const plane *p, double length) {
   const double floor = v->job->floor;
   const double room = separation(v, p, v->t) - floor;
@@ -283,15 +287,14 @@ static double plane_time(const view *v, const plane *p, double length) {
     const double t = tl_advance_from_two(room, separation(v, p, v->t + length) - floor,
                                          bend_of(v, p, length), length);
     best = fmax(best, t);
-    if (t >= 0.25 * length) /* a shorter interval would hardly be better */
+    if (t >= 0.25 * length) /* a shorter interval would hardly give more */
       break;
     length = fmax(2 * best, length / 16);
   }
   return best;
 }
 
-/* Where a face turns, a plane that turns with it parts the bodies for longer than one that does
- * not. */
+/* If a face turns, a plane that turns with it separates the bodies for longer than a fixed one. */
 static double turning_time(const view *v, double length) {
   const plane still = {.normal = v->normal};
   double best = plane_time(v, &still, length);
@@ -314,7 +317,7 @@ static double support_time(view *v, double length) {
   return length;
 }
 
-/* How long what is seen is proven to last, at most `length`. */
+/* Time for which the view is proven to be valid, at most `length`. */
 static double time_from(view *v, double length) {
   const job *j = v->job;
   if (v->gap == DBL_MAX)
@@ -332,7 +335,7 @@ static bool is_supported(const tl_advance *pair) {
   return tl_narrow_capacity(pair->a.shape->kind, pair->b.shape->kind) > 0;
 }
 
-/* By surfaces alone, from r->time on: whether they stay apart to the end. */
+/* Follows surfaces only, from r->time on; true if they stay apart to the end. */
 static bool follow_parts(const tl_advance *pair, tl_advanced *r) {
   const tl_parts_advanced p = tl_advance_parts(pair, r->time);
   r->looks += p.looks;
@@ -346,7 +349,7 @@ static bool follow_parts(const tl_advance *pair, tl_advanced *r) {
   return p.is_clear;
 }
 
-/* One look, and as far as it reaches; true: that is the end. */
+/* Takes one view and advances as far as it is valid; true: finished. */
 static bool go_on(const tl_advance *pair, const job *j, tl_advanced *r, double *gap) {
   const double left = pair->h - r->time;
   view v;
@@ -361,7 +364,7 @@ static bool go_on(const tl_advance *pair, const job *j, tl_advanced *r, double *
     r->is_clear = motion_from(j, r->time, left) < 2 * pair->fine;
     return true;
   }
-  /* By at least the last bit of the time. */
+  /* Advances by at least one last bit of the time. */
   r->time = length >= left ? pair->h : fmax(r->time + length, nextafter(r->time, DBL_MAX));
   return false;
 }
@@ -374,7 +377,7 @@ tl_advanced tl_advance_pair(const tl_advance *pair) {
   }
   const job j = job_of(pair);
   const bool has_parts = tl_advance_has_parts(pair);
-  double gap = DBL_MAX; /* at the look before */
+  double gap = DBL_MAX; /* gap of the view before */
   int chases = 0;
   while (r.time < pair->h) {
     if (has_parts && gap > 4 * pair->fine && chases++ < CHASES) {
@@ -407,7 +410,7 @@ double tl_advance_gap(const tl_advance *pair, double t, double margin) {
   return v.gap;
 }
 
-/* Keeps the nearest. */
+/* Keeps the nearest points. */
 static int keep_nearest(tl_point *list, int count, int most, const tl_point *p) {
   if (count < most) {
     list[count] = *p;

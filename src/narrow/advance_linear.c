@@ -9,7 +9,7 @@
 
 #define BISECTIONS 30
 
-/* A mesh at the begin and at the end. */
+/* A mesh at the begin and at the end of the paths. */
 typedef struct side {
   tl_mesh_posed at[2];
 } side;
@@ -17,7 +17,7 @@ typedef struct side {
 typedef struct search {
   side a, b;
   double floor;
-  double best; /* of the path: 0 ... 1; more: none yet */
+  double best; /* earliest meeting: 0 ... 1 of the path; more: none yet */
 } search;
 
 /* A triangle in the world, at the begin and at the end. */
@@ -49,7 +49,7 @@ static swept swept_of(const side *s, uint32_t t) {
 
 /* ---- a vertex and a face --------------------------------------------------------------------- */
 
-/* The vertex goes straight as the triangle sees it. */
+/* The vertex is taken to move straight in the frame of the triangle. */
 static void meet_vertex(search *w, const talus_dvec3 x[2], const side *face, uint32_t t) {
   const tl_facets *f = face->at[0].f;
   const uint32_t *rows = f->triangle + 3 * (size_t)t;
@@ -93,7 +93,7 @@ static void meet_edges(search *w, const swept *a, int i, const swept *b, int k) 
     }
     const double middle = 0.5 * (lo + hi), near = edge_distance(a, i, b, k, middle);
     if (near <= w->floor || near_hi < near_lo) {
-      if (!(near < near_hi) && near > w->floor) { /* it does not get any nearer than at the end */
+      if (!(near < near_hi) && near > w->floor) { /* it does not get nearer than at the end */
         if (near_hi <= w->floor)
           w->best = fmin(w->best, hi);
         return;
@@ -125,7 +125,7 @@ static void meet_triangles(search *w, uint32_t ta, uint32_t tb) {
       meet_edges(w, &a, i, &b, k);
 }
 
-/* The box about child k of a node over the whole path, in the world. */
+/* Bounding box (world) of child k of a node over the whole path. */
 static talus_box box_of(const side *s, const tl_tree_node *n, uint32_t k) {
   talus_box box = {0};
   for (int end = 0; end < 2; ++end) {
@@ -145,7 +145,7 @@ static bool meets(const talus_box *a, const talus_box *b, double more) {
          b->lo.y <= a->hi.y + more && a->lo.z <= b->hi.z + more && b->lo.z <= a->hi.z + more;
 }
 
-/* Triangles of b from a node on, against one of a. */
+/* Tests the triangles of b below a node against one of a. */
 static void visit_second(search *w, uint32_t triangle, const talus_box *box, uint32_t node) {
   const tl_tree_node *n = &w->b.at[0].f->tree.node[node];
   for (uint32_t k = 0; k < TL_TREE_WIDE; ++k) {

@@ -79,7 +79,7 @@ tl_part_node tl_part_sphere(const tl_side *s, uint32_t k) {
   const double *p = s->spheres + 4 * (size_t)k;
   tl_part_node n = {.form = TL_PART_BALL, .first = k, .count = 1, .radius = s->scale * p[3]};
   n.middle = tl_dscale(tl_dvec3(p[0], p[1], p[2]), s->scale);
-  n.arm = tl_dlength(n.middle); /* how it turns about its own centre does not matter */
+  n.arm = tl_dlength(n.middle); /* its rotation about its own centre does not matter */
   return n;
 }
 
@@ -103,7 +103,7 @@ tl_part tl_part_of(const tl_side *s, const tl_part_node *n, uint32_t k) {
   return p;
 }
 
-/* ---- how far apart two parts are ------------------------------------------------------------- */
+/* ---- distance of two parts ------------------------------------------------------------------- */
 
 static talus_dvec3 corner_at(const tl_part *p, const tl_stance *s, int k) {
   const double *x = p->corner + 3 * k;

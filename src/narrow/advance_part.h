@@ -1,6 +1,6 @@
-/* Bodies as the parts that advancement follows (private to narrow/advance_parts.c): triangles of
- * meshes in the nodes of their trees, spheres of clumps, and whole convex bodies, with their poses
- * on a path and their distance from each other. */
+/* Bodies as sets of parts that advancement follows (private to narrow/advance_parts.c): triangles
+ * of meshes in the nodes of their trees, spheres of clumps, whole convex bodies; with poses on a
+ * path and distances between them. */
 #ifndef TL_NARROW_ADVANCE_PART_H
 #define TL_NARROW_ADVANCE_PART_H
 
@@ -8,7 +8,7 @@
 #include "narrow/advance.h"
 #include "shape/facets.h"
 
-/* Where a body is at a moment. */
+/* The pose of a body at one time. */
 typedef struct tl_stance {
   talus_dvec3 at;
   tl_frame frame;
@@ -19,10 +19,10 @@ typedef struct tl_side {
   const tl_facets *f;    /* of a mesh */
   const double *spheres; /* of a clump: x, y, z, radius at scale 1 */
   uint32_t sphere_count;
-  tl_convex whole; /* of other kinds, where it is at `begin` */
+  tl_convex whole; /* of other kinds: pose at `begin` */
   double scale;
-  double rounding;      /* m, of all parts; of a sphere of a clump: its own */
-  double rate, bend;    /* rad/s: of its turning, and the square of that */
+  double rounding;      /* m, of all parts; for a sphere of a clump its own radius */
+  double rate, bend;    /* rad/s: speed of rotation, and its square */
   tl_stance begin, end; /* of the piece of its path */
 } tl_side;
 
@@ -34,12 +34,12 @@ typedef enum tl_part_form {
   TL_PART_WHOLE   /* a convex body */
 } tl_part_form;
 
-/* Parts of a body that are looked at together, in its own axes, m. */
+/* Parts of a body that are tested together, in its own axes, m. */
 typedef struct tl_part_node {
   tl_part_form form;
-  talus_dvec3 middle, half; /* of the box about them, less the rounding */
-  double radius;            /* of the ball about them */
-  double arm;               /* of their farthest place from the centre of mass */
+  talus_dvec3 middle, half; /* of their bounding box, without rounding */
+  double radius;            /* of their bounding ball */
+  double arm;               /* of the farthest of their points from the centre of mass */
   uint32_t first, count;    /* triangles, spheres, or the branch */
 } tl_part_node;
 
@@ -48,28 +48,28 @@ typedef struct tl_part {
   const tl_side *side;
   tl_part_form form; /* TL_PART_LEAF: a triangle */
   double corner[9];  /* in the body's axes, m; of a sphere its centre */
-  double rounding;   /* m */
+  double rounding;   /* m: radius of a sphere, or of the rounding around a core */
   double arm;
 } tl_part;
 
 tl_side tl_side_of(const tl_mover *m);
 tl_stance tl_stance_at(const tl_side *s, double t);
 
-/* All of a body. */
+/* The root: the whole body. */
 tl_part_node tl_part_root(const tl_side *s);
-/* Child k of a branch: false where there is none. */
+/* Child k of a branch; false if there is none. */
 bool tl_part_child(const tl_side *s, const tl_part_node *n, uint32_t k, tl_part_node *child);
 /* Sphere k of a clump. */
 tl_part_node tl_part_sphere(const tl_side *s, uint32_t k);
 /* Part k of a node that is no branch. */
 tl_part tl_part_of(const tl_side *s, const tl_part_node *n, uint32_t k);
 
-/* The distance of two parts, no more than it is, and less than 0 where they have a place in common;
- * *n: unit, from a to b, any direction there. */
+/* A lower bound of the distance of two parts; negative if they have a point in common. *n: unit
+ * vector from a to b; any direction in that case. */
 double tl_part_distance(const tl_part *a, const tl_stance *at_a, const tl_part *b,
                         const tl_stance *at_b, double tolerance, talus_dvec3 *n);
 
-/* The farthest place of a part along n, m. */
+/* Support of a part along n, m. */
 double tl_part_farthest(const tl_part *p, const tl_stance *s, talus_dvec3 n);
 
 #endif

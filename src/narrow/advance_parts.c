@@ -6,26 +6,26 @@
 #include <float.h>
 #include <math.h>
 
-#define TRIES       8    /* lengths of an interval that are tried before the next look */
-#define TURN        0.35 /* rad: by which bodies turn at most in a piece of the paths */
+#define TRIES       8    /* lengths of an interval that are tried before the gap is found again */
+#define TURN        0.35 /* rad: most rotation of a body within a piece of the paths */
 #define MOST_PIECES 10000
 #define AIMS        4 /* directions that are remembered */
 
-/* A direction that has parted two parts, and what it says about the whole piece. */
+/* A direction that separated two parts, and its data for the whole piece. */
 typedef struct aim {
   talus_dvec3 n;          /* unit, from a to b */
-  talus_dvec3 a[2], b[2]; /* n in the axes of a, -n in those of b: at the begin, at the end */
-  double apart[2];        /* m: of the centres, along n */
-  double whole_a[2], whole_b[2]; /* m: of convex bodies, farthest along n, and against it */
-  double bend;                   /* m/s2: of the acceleration */
+  talus_dvec3 a[2], b[2]; /* n in the axes of a, -n in those of b; at the begin and at the end */
+  double apart[2];        /* m: distance of the centres along n, at begin and end */
+  double whole_a[2], whole_b[2]; /* m: of convex bodies: support along n, and against it */
+  double bend;                   /* m/s2: acceleration along n */
 } aim;
 
 typedef struct search {
   const tl_advance *pair;
   tl_side a, b;
-  double floor;       /* m: of surfaces, that must be kept */
-  double proof;       /* m: that is proven: less than the floor where the search goes on */
-  double from, until; /* s: the piece; `until` shrinks to the earliest meeting */
+  double floor;       /* m: gap of surfaces that must be kept */
+  double proof;       /* m: gap that is proven; less than the floor if the search goes on there */
+  double from, until; /* s: the piece; `until` is reduced to the earliest meeting */
   bool is_hit;
   aim aims[AIMS];
   int aim_count, last_aim;
@@ -58,18 +58,18 @@ static talus_dvec3 closing_at(const search *w, double t) {
   return tl_dadd(tl_dsub(b->velocity, a->velocity), tl_dscale(pull_of(w), t));
 }
 
-/* How far two places with these arms can come closer within `length` from t, m. */
+/* Bound (m) of how far two points with these arms can approach within `length` from t. */
 static double motion(const search *w, double arm_a, double arm_b, double t, double length) {
   const double speed = tl_dlength(closing_at(w, t)) + w->a.rate * arm_a + w->b.rate * arm_b;
   return length * (speed + 0.5 * length * tl_dlength(pull_of(w)));
 }
 
-/* m/s2: how much the rate of a separation along n can change. */
+/* Bound of the change of the rate of a separation along n, m/s2. */
 static double bend_of(const search *w, double arm_a, double arm_b, talus_dvec3 n) {
   return w->a.bend * arm_a + w->b.bend * arm_b + fmax(tl_ddot(n, pull_of(w)), 0);
 }
 
-/* How long the balls about two nodes stay apart from the begin of the piece. */
+/* Time for which the bounding balls of two nodes stay apart from the begin of the piece. */
 static double ball_time(const search *w, const tl_part_node *a, const tl_part_node *b) {
   const talus_dvec3 ra = tl_frame_to_world(&w->a.begin.frame, a->middle);
   const talus_dvec3 rb = tl_frame_to_world(&w->b.begin.frame, b->middle);
@@ -86,7 +86,7 @@ static double ball_time(const search *w, const tl_part_node *a, const tl_part_no
   return tl_advance_from_one(room, rate, bend);
 }
 
-/* ---- directions that have parted others ------------------------------------------------------ */
+/* ---- directions that separated other parts --------------------------------------------------- */
 
 static double whole_along(const tl_side *s, const tl_stance *at, talus_dvec3 n) {
   if (s->f || s->spheres)
@@ -183,13 +183,13 @@ static void set_until(search *w, double t) {
 
 typedef struct chase {
   const tl_part *a, *b;
-  double t; /* s: where they are */
+  double t; /* s: time of the present poses */
   tl_stance at_a, at_b;
   talus_dvec3 n;
-  const tl_side *with; /* that the plane between them turns with; NULL: none */
+  const tl_side *with; /* body with which the separating plane turns; NULL: none */
 } chase;
 
-/* Along the normal of the chase, at the time t, less what is proven. */
+/* Separation along the chase's normal at time t, minus what is to be proven. */
 static double room_at(const search *w, const chase *c, double t) {
   const bool is_end = t == w->until, is_now = t == c->t;
   const tl_stance a = is_now ? c->at_a : is_end ? w->a.end : tl_stance_at(&w->a, t);
@@ -211,7 +211,7 @@ static double bend_within(const search *w, const chase *c, double length) {
                           : tl_advance_bend_with(b, a, c->a->arm, u, rate, pull, length);
 }
 
-/* How long the plane between the parts is proven to part them; at most until the end. */
+/* Time for which the plane between the parts is proven to separate them; at most until the end. */
 static double plane_time(const search *w, const chase *c) {
   const double left = w->until - c->t, room = room_at(w, c, c->t);
   double best = 0, length = left;
@@ -297,12 +297,12 @@ static bool is_open(const tl_part_node *n) {
   return n->form == TL_PART_BRANCH || n->form == TL_PART_LIST;
 }
 
-/* Which of two nodes is cut: the larger one of those that can be. */
+/* Which of two nodes is split: the larger of those that can be. */
 static bool cuts_first(const tl_part_node *a, const tl_part_node *b) {
   return is_open(a) && (!is_open(b) || a->radius >= b->radius);
 }
 
-/* Up to TL_TREE_WIDE children from number k on; *k: where to go on. */
+/* Up to TL_TREE_WIDE children from number *k on; *k becomes the number after them. */
 static int children_of(const tl_side *s, const tl_part_node *n, uint32_t *k,
                        tl_part_node out[TL_TREE_WIDE]) {
   const uint32_t end = n->form == TL_PART_LIST ? n->count : TL_TREE_WIDE;
@@ -318,7 +318,7 @@ static int children_of(const tl_side *s, const tl_part_node *n, uint32_t *k,
 
 static void visit(search *w, const tl_part_node *a, const tl_part_node *b);
 
-/* Those first that may meet first. */
+/* Visits first the children that may meet first. */
 static void visit_children(search *w, const tl_part_node *cut, const tl_part_node *other,
                            bool is_a) {
   tl_part_node children[TL_TREE_WIDE];
@@ -338,7 +338,7 @@ static void visit_children(search *w, const tl_part_node *cut, const tl_part_nod
   }
 }
 
-/* Nodes whose balls may meet. */
+/* Visits two nodes if their balls may meet. */
 static void visit(search *w, const tl_part_node *a, const tl_part_node *b) {
   if (nodes_are_apart(w, a, b))
     return;
@@ -390,7 +390,7 @@ tl_parts_advanced tl_advance_parts(const tl_advance *pair, double from) {
   return w.r;
 }
 
-/* ---- a moment -------------------------------------------------------------------------------- */
+/* ---- distance at one time -------------------------------------------------------------------- */
 
 typedef struct moment {
   search *w;
@@ -405,7 +405,7 @@ static double ball_gap(const search *w, const tl_part_node *a, const tl_part_nod
   return tl_dlength(way) - a->radius - b->radius;
 }
 
-/* Whether a direction that has parted others parts two nodes by more than the nearest so far. */
+/* True if a remembered direction separates two nodes by more than the nearest distance so far. */
 static bool nodes_are_far(const moment *m, const tl_part_node *a, const tl_part_node *b) {
   const search *w = m->w;
   for (int i = 0; i < w->aim_count; ++i) {

@@ -25,7 +25,7 @@ void tl_clump_part_make(const tl_clump_body *body, uint32_t i, tl_clump_part *pa
   part->posed.position = tl_dadd(p->position, tl_frame_to_world(&body->frame, arm));
 }
 
-/* Whether no triangle is near a sphere: of the boxes of the tree. */
+/* True if no triangle of the mesh is near the sphere; tests boxes of the tree. */
 static bool is_far_from_mesh(const tl_posed *sphere, const tl_posed *mesh, talus_real margin) {
   const tl_mesh_posed m = tl_mesh_pose(mesh);
   const talus_dvec3 x = tl_mesh_to_local(&m, sphere->position);
@@ -45,7 +45,7 @@ bool tl_clump_is_far(const tl_posed *a, const tl_posed *b, talus_real margin) {
   const talus_dvec3 d = tl_dsub(b->position, a->position);
   const double reach = (double)a->shape->radius * (double)a->scale +
                        (double)b->shape->radius * (double)b->scale + (double)margin;
-  /* By more than rounding. */
+  /* Apart by more than rounding. */
   if (tl_ddot(d, d) > reach * reach * (1 + 8 * (double)TL_REAL_EPS))
     return true;
   return b->shape->kind == TALUS_MESH && a->shape->kind == TALUS_SPHERE &&
@@ -80,7 +80,7 @@ int tl_clump_find(const tl_clump_pair_job *job, uint32_t i, uint32_t j, tl_point
   return find_in_parts(job, &a, &b, i, j, points);
 }
 
-/* Points of all near parts; out NULL: whether there is one. */
+/* Points of all parts that are near; out NULL: only whether there is one. */
 static int find_all(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   tl_clump_pair_job job;
   tl_clump_part part_a = {0}, part_b = {0};

@@ -1,4 +1,4 @@
-/* What the search for near triangles cost: sums over threads, in no order. */
+/* Counters of the search for near triangles; sums over threads, in no order. */
 #ifndef TL_NARROW_COUNTS_H
 #define TL_NARROW_COUNTS_H
 
@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 typedef struct tl_narrow_counts {
-  _Atomic uint64_t comparisons; /* distances of two triangles, surrogates among them */
-  _Atomic uint64_t fallbacks;   /* those of approximate kernels or proofs that comparison decided */
+  _Atomic uint64_t comparisons; /* distances of two triangles, including surrogates */
+  /* pairs that approximate kernels or proofs left to exact comparison */
+  _Atomic uint64_t fallbacks;
 } tl_narrow_counts;
 
-/* counts NULL: nobody wants to know. */
+/* counts NULL: nothing is counted. */
 static inline void tl_narrow_count(tl_narrow_counts *counts, uint64_t comparisons,
                                    uint64_t fallbacks) {
   if (!counts)

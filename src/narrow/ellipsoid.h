@@ -1,9 +1,9 @@
 /* Ellipsoids against ellipsoids, many pairs at a time (private to src/narrow).
  *
- * A batch is a table whose columns are numbers of pairs: the two matrices M, the way between the
- * centres, the margin. Its pairs go through tl_ellipsoids_contact_quick, as many at a time
- * as a register holds, with the bits of one by one. What the quick
- * solver leaves, the caller gives to the careful one. */
+ * A batch is a table whose columns are numbers of pairs: the two matrices M, the vector between the
+ * centres, the margin. Its pairs go through tl_ellipsoids_contact_quick, as many at a time as a
+ * register holds, with the same bits as one by one. The caller gives pairs that the quick solver
+ * leaves undecided to the careful one. */
 #ifndef TL_NARROW_ELLIPSOID_H
 #define TL_NARROW_ELLIPSOID_H
 
@@ -11,7 +11,7 @@
 #include "narrow/narrow.h"
 #include "narrow/posed_pairs.h"
 
-#define TL_ELL_BATCH 128 /* pairs: two tables in work fit the first-level cache, nearly */
+#define TL_ELL_BATCH 128 /* pairs: two tables in use almost fit into the first-level cache */
 #define TL_ELL_LANES 8
 #define TL_ELL_ROOM  (TL_ELL_BATCH + TL_ELL_LANES) /* vectors may reach beyond the last pair */
 
@@ -24,7 +24,7 @@ enum {
   TL_ELL_COLUMNS
 };
 
-/* Columns of what is found. */
+/* Columns of the results. */
 enum {
   TL_ELL_NORMAL = 0,
   TL_ELL_P1 = 3,
@@ -42,7 +42,7 @@ typedef struct tl_ell_batch {
   uint8_t outcome[TL_ELL_ROOM]; /* a tl_ell_outcome */
 } tl_ell_batch;
 
-/* A body as pairs want it: one cache line. */
+/* Data of a body for pairs: one cache line. */
 typedef struct tl_ell_row {
   double m[6];
   double least; /* shortest half axis, m */
@@ -51,38 +51,38 @@ typedef struct tl_ell_row {
 
 tl_ell_row tl_ellipsoid_row(const tl_ellipsoid *e);
 
-/* Row i of the batch becomes this pair. */
+/* Stores this pair in row i of the batch. */
 void tl_ell_batch_set(tl_ell_batch *batch, size_t i, const tl_ell_row *a, const tl_ell_row *b,
                       talus_dvec3 d, double margin);
 tl_ell_contact tl_ell_batch_contact(const tl_ell_batch *batch, size_t i);
 
-/* What stays the same for all pairs of a narrow phase. */
+/* Data that are the same for all pairs of a narrow phase. */
 typedef struct tl_ell_finder {
   const tl_model *model;
   const tl_crowd *crowd;
   const talus_real *margins; /* by slot */
-  tl_ell_row *rows;          /* by slot; NULL where there is no ellipsoid */
+  tl_ell_row *rows;          /* by slot; NULL if there is no ellipsoid */
 } tl_ell_finder;
 
-/* Takes a row per body from the crowd's arena where a shape of the model is an ellipsoid, and fills
+/* If a shape of the model is an ellipsoid, takes a row per body from the crowd's arena and fills
  * those of the crowd's members. */
 talus_status tl_ell_prepare(tl_ell_finder *finder);
 
-/* Looks at `count` pairs, at most TL_ELL_BATCH. hits[i] says whether pair i touches, its contact is
- * then points[i]; TL_ELL_OTHER where it is not a pair of two ellipsoids, or of one and a sphere. */
+/* Tests `count` pairs, at most TL_ELL_BATCH. hits[i]: whether pair i touches; its contact is then
+ * points[i]. TL_ELL_OTHER: not a pair of two ellipsoids, or of one and a sphere. */
 #define TL_ELL_OTHER 2
 void tl_ell_find(const tl_ell_finder *finder, const tl_pair *pairs, size_t count, uint8_t *hits,
                  tl_point *points);
 
-/* Contacts of all pairs of the batch. */
+/* Finds the contacts of all pairs of the batch. */
 void tl_ell_batch_run(tl_ell_batch *batch);
 
-/* Yes or no alone, for `count` pairs in columns of `stride` numbers each (M1, M2, D as above; with
- * room for a whole vector at the end): touches[i] is 1 or 0. Touching counts. */
+/* Overlap tests only, for `count` pairs in columns of `stride` numbers each (M1, M2, D as above,
+ * with room for a whole vector at the end): touches[i] is 1 or 0. Touching counts as overlap. */
 void tl_ell_overlap(const double *columns, size_t stride, size_t count, uint8_t *touches);
 void tl_ell_overlap_float(const float *columns, size_t stride, size_t count, uint8_t *touches);
 
-/* The same three for an instruction set, with the same bits; and one pair at a time. */
+/* These functions for an instruction set, with the same bits; and one pair at a time. */
 typedef struct tl_ell_loops {
   void (*run)(tl_ell_batch *batch);
   void (*overlap)(const double *columns, size_t stride, size_t count, uint8_t *touches);

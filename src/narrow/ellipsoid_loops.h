@@ -1,9 +1,10 @@
 /* The loops over lanes of ellipsoid.h: as many pairs at a time as a register has doubles, or
  * floats. Included once for each instruction set, by a file whose name ends in it.
  *
- * The arithmetic of a look is that of kernels/ellipsoid_lanes.h with a vector as the number; no
+ * The arithmetic of an iteration is that of kernels/ellipsoid_lanes.h with vectors for numbers; no
  * operation is fused or reordered, so the bits are those of the scalar code. Pairs lie in tables
- * whose columns are loaded as vectors; decided lanes are closed up after every wave of looks. */
+ * whose columns are loaded as vectors; after every wave of iterations decided lanes are removed,
+ * and the others are packed together. */
 #include "base/simd.h"
 #include "narrow/ellipsoid.h"
 
@@ -50,7 +51,7 @@ INLINE unsigned floats_bits(float_mask test) {
 #endif
 }
 
-/* As wide_pack. */
+/* Like wide_pack. */
 INLINE floats floats_pack(floats x, unsigned which) {
 #if TL_SIMD_AVX512
   return (floats)_mm512_maskz_compress_ps((__mmask16)which, (__m512)x);
@@ -130,7 +131,7 @@ INLINE floats floats_pack(floats x, unsigned which) {
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
-/* Pairs on their way: M1, M2, d, margin, then xi, or c with the last c that was good and its w. */
+/* Columns of pairs in the pool: M1, M2, d, margin, then xi, or c with the last good c and its w. */
 #define POOL_COLUMNS 23
 typedef struct pool {
   _Alignas(64) double column[POOL_COLUMNS][TL_ELL_ROOM];
@@ -150,8 +151,8 @@ INLINE uint8_t lanes_left(size_t left) {
   return (uint8_t)(left >= WIDE ? ALL_WIDE : (1u << left) - 1u);
 }
 
-/* Appends the lanes of the mask; `extra` are the columns from 16 on. May write where it reads from:
- * what is kept never lies beyond what has been read. */
+/* Appends the lanes of the mask; `extra` are the columns from 16 on. The destination may be the
+ * source: it never lies beyond what has been read. */
 INLINE void append(pool *to, uint8_t mask, const wide_pair *p, wide margin, const wide *extra,
                    int extras, const uint8_t id[WIDE]) {
   const size_t at = to->count;
@@ -169,7 +170,8 @@ INLINE void append(pool *to, uint8_t mask, const wide_pair *p, wide margin, cons
   to->count = next;
 }
 
-/* Up to two looks at h(xi) of each pair of a wave; `ready` gets those that Newton is to look at. */
+/* Up to two iterations of h(xi) for each pair of a wave; `ready` gets the pairs for Newton's
+ * method. */
 INLINE uint8_t look_twice(const wide_pair *p, wide margin, wide *xi, uint8_t live, int looks,
                           pool *ready, const uint8_t id[WIDE]) {
   const wide zero = {0}, one = zero + 1;
@@ -238,7 +240,7 @@ INLINE void write_found(tl_ell_batch *batch, uint8_t mask, const uint8_t id[WIDE
   }
 }
 
-/* One look at w(c) of each pair. */
+/* One iteration of w(c) for each pair. */
 static void newton_wave(tl_ell_batch *batch, pool *ready, bool last) {
   const size_t count = ready->count;
   ready->count = 0;

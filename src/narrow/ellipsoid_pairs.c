@@ -1,12 +1,12 @@
-/* Pairs of ellipsoids of a narrow phase: which way each goes.
+/* Pairs of ellipsoids in a narrow phase: chooses the solver of each pair.
  *
- * A sphere against an ellipsoid is an ellipsoid too. Two spheres in ellipsoids' clothes are left to
- * the sphere code, so that their contacts are the same bits. Concentric pairs and bodies thinner
- * than TL_ELL_THIN go to the careful solver at once; all others through the lanes, and what those
- * leave, to the careful solver. */
+ * A sphere against an ellipsoid counts as an ellipsoid. Two ellipsoids that are spheres are left to
+ * the sphere code, so that their contacts have the same bits. Concentric pairs and bodies thinner
+ * than TL_ELL_THIN go directly to the careful solver; all others go through lanes, and those left
+ * undecided then to the careful solver. */
 #include "narrow/ellipsoid.h"
 
-#define GRAIN ((size_t)1024) /* bodies worth waking a thread for */
+#define GRAIN ((size_t)1024) /* bodies for which a thread is woken */
 
 static void fill_rows(void *context, size_t begin, size_t end) {
   const tl_ell_finder *finder = context;
@@ -41,7 +41,7 @@ static bool is_sphere(const tl_model *model, uint32_t slot) {
   return tl_body_shape(model, slot)->kind == TALUS_SPHERE;
 }
 
-/* One pair that the lanes do not do. */
+/* Solves one pair without lanes. */
 static bool find_alone(const tl_ell_finder *finder, const tl_pair *pair, talus_dvec3 d,
                        double margin, tl_point *out) {
   const tl_model *model = finder->model;
@@ -62,7 +62,7 @@ static bool find_alone(const tl_ell_finder *finder, const tl_pair *pair, talus_d
   }
 }
 
-/* What the lanes found, and what they left: `careful` is the whole of what is left to do. */
+/* Takes the result of lanes; `careful` solves a pair that they left undecided. */
 static bool take_result(const tl_ell_finder *finder, const tl_ell_batch *batch, size_t i,
                         const tl_pair *pair, tl_point *out) {
   if (batch->outcome[i] == TL_ELL_FAR)
@@ -72,12 +72,12 @@ static bool take_result(const tl_ell_finder *finder, const tl_ell_batch *batch, 
       tl_dvec3(batch->in[TL_ELL_D][i], batch->in[TL_ELL_D + 1][i], batch->in[TL_ELL_D + 2][i]);
   if (batch->outcome[i] == TL_ELL_UNSURE || found.w >= 2 * fmin(found.h1, found.h2))
     return find_alone(finder, pair, d, batch->in[TL_ELL_MARGIN][i],
-                      out); /* or one within another */
+                      out); /* or one is inside the other */
   tl_ellipsoids_midpoint(d, &found, out);
   return true;
 }
 
-/* Rows of bodies are far apart in memory: those of this many pairs ahead are asked for. */
+/* Rows of bodies are far apart in memory: number of pairs between prefetching and using them. */
 #define AHEAD 8
 
 void tl_ell_find(const tl_ell_finder *finder, const tl_pair *pairs, size_t count, uint8_t *hits,

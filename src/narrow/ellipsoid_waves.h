@@ -1,9 +1,10 @@
-/* Yes or no for many pairs, in waves (included once per precision by ellipsoid_loops.h).
+/* Overlap tests of many pairs, in waves (included once per precision by ellipsoid_loops.h).
  *
- * A wave gives every pair of a table a few looks at h(xi). Lanes whose pair has been decided are
- * closed up before the next wave, so that the few hard pairs do not hold up the rest. What must be
- * defined: NUMBER ... ELL as in kernels/ellipsoid_lanes.h, REAL, LANES, IDS (a vector of lane
- * numbers), TIE, STILL, MASK (bits of a truth), PACK (lanes of a mask first), WAVES(name). */
+ * A wave gives every pair of a table a few iterations of h(xi). Before the next wave, decided lanes
+ * are removed and the others packed together, so that a few hard pairs do not delay the rest. The
+ * including file must define: NUMBER ... ELL as in kernels/ellipsoid_lanes.h, REAL, LANES, IDS (a
+ * vector of lane numbers), TIE, STILL, MASK (bits of a truth value), PACK (moves the lanes of a
+ * mask to the front), WAVES(name). */
 
 #define WAVE_ROOM    (WAVE_PAIRS + LANES)
 #define WAVE_COLUMNS 16 /* M1, M2, d, xi */
@@ -41,7 +42,8 @@ INLINE void WAVES(store_pair)(REAL *columns, size_t stride, const ELL(pair) * p,
   }
 }
 
-/* Up to WAVE_LOOKS looks at the lanes of `live`; decided lanes leave it, `yes` gathers answers. */
+/* Up to WAVE_LOOKS iterations of the lanes of `live`; decided lanes leave it, `yes` collects
+ * answers. */
 INLINE BITS WAVES(look_lanes)(const ELL(pair) * p, NUMBER *xi, BITS live, int *looks, BITS *yes) {
   const NUMBER zero = {0}, one = zero + 1;
   for (int i = 0; i < WAVE_LOOKS && live; ++i) {
@@ -59,7 +61,7 @@ INLINE BITS WAVES(look_lanes)(const ELL(pair) * p, NUMBER *xi, BITS live, int *l
   return live;
 }
 
-/* One wave over the pairs of a table, which is closed up in place. */
+/* One wave over the pairs of a table, which is packed in place. */
 static void WAVES(wave)(WAVES(table) * table, int looks, uint8_t *touches) {
   size_t kept = 0;
   for (size_t i = 0; i < table->count; i += LANES) {

@@ -8,8 +8,8 @@
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* A node as the child of another: node << 3 | child; TL_NONE is the root. A child with triangles is
- * a leaf. */
+/* A node as child of another: node << 3 | child; TL_NONE is the root. A child with triangles is a
+ * leaf. */
 typedef struct node_pair {
   uint32_t pair, a, b;
 } node_pair;
@@ -17,10 +17,10 @@ typedef struct node_pair {
 typedef struct level {
   const tl_fronts *fronts;
   const tl_triangle_loops *loops;
-  tl_children_view *views; /* two for each pair: a as b sees it, b as a sees it */
+  tl_children_view *views; /* two for each pair: a in the frame of b, b in the frame of a */
   node_pair *list;
-  uint64_t *mask;   /* which pairs of children are near: bit 8 i + j */
-  uint64_t *offset; /* of them in the next list */
+  uint64_t *mask;   /* near pairs of children: bit 8 i + j */
+  uint64_t *offset; /* by pair: begin of its rows in the next list */
   size_t count;
   node_pair *next;
 } level;
@@ -29,8 +29,8 @@ static bool is_leaf(const tl_tree *tree, uint32_t ref) {
   return ref != TL_NONE && tree->node[ref >> 3].count[ref & 7u] > 0;
 }
 
-/* The node whose children are next, and which of them (empty ones meet nothing): those of the node
- * below, or a leaf itself. */
+/* The node whose children come next, and which children exist: those of the node below, or the leaf
+ * itself. */
 static uint32_t below(const tl_tree *tree, uint32_t ref, unsigned *slots) {
   *slots = 0xff;
   if (ref == TL_NONE)
@@ -41,7 +41,8 @@ static uint32_t below(const tl_tree *tree, uint32_t ref, unsigned *slots) {
   return ref >> 3;
 }
 
-/* What floats may be off by, of the largest number there is: ten roundings each are far less. */
+/* Bound of rounding errors in float, relative to the largest number: ten roundings each are far
+ * less. */
 #define FLOAT_SLACK 4e-6
 
 static tl_children_view view_of(const tl_mesh_move *move, double extent, double reach) {
@@ -58,7 +59,7 @@ static tl_children_view view_of(const tl_mesh_move *move, double extent, double 
   return v;
 }
 
-/* Children of both, each beside the other's frame: near where neither frame has a gap. */
+/* Which children of both are near: neither frame shows a gap between them. */
 static uint64_t near_children(const level *l, const node_pair *here) {
   const tl_mesh_pair *pair = &l->fronts->pairs[here->pair];
   const tl_tree *tree_a = &pair->a.f->tree, *tree_b = &pair->b.f->tree;
@@ -94,7 +95,7 @@ static void write_children(void *context, size_t begin, size_t end) {
   }
 }
 
-/* One level down, where there is one. */
+/* Goes one level down, if there is one. */
 static talus_status go_down(level *l) {
   const tl_fronts *f = l->fronts;
   uint64_t total;
@@ -136,8 +137,7 @@ static talus_status find_leaves(level *l) {
 #define LEAF_PAIRS (TL_TREE_LEAF * TL_TREE_LEAF)
 #define MOST       (GRAIN * LEAF_PAIRS)
 
-/* Of two leaves: bit 4 i + j: triangle i of one and j of the other are near, go through each
- * other. */
+/* Results for two leaves: bit 4 i + j: triangles i and j are near; they cross. */
 typedef struct verdict {
   uint16_t near, crosses;
 } verdict;
@@ -151,7 +151,7 @@ typedef struct leaves {
   tl_front_list *out;
 } leaves;
 
-/* Some pairs of leaves of one pair of meshes, for the lanes. */
+/* Pairs of leaves of one pair of meshes, packed for lanes. */
 typedef struct packed {
   tl_triangle_corners a[GRAIN * TL_TREE_LEAF], b[GRAIN * TL_TREE_LEAF];
   tl_triangle_pair pairs[MOST];
@@ -159,7 +159,7 @@ typedef struct packed {
   tl_triangle_near found[MOST];
   uint32_t which[MOST];
   size_t leaves, count;
-  uint32_t last_a, row_a; /* the leaf of a that was packed last, and where */
+  uint32_t last_a, row_a; /* the leaf of a that was packed last, and its row */
 } packed;
 
 static uint32_t leaf_of(const tl_tree *tree, uint32_t ref, uint32_t *count) {
@@ -168,27 +168,9 @@ static uint32_t leaf_of(const tl_tree *tree, uint32_t ref, uint32_t *count) {
   return n->first[ref & 7u];
 }
 
-/* Whether a plane along a triangle of one leaf parts it from the other by more than the reach:
- * boxes are much thicker than what is in them where they stand aslant. */
-static bool are_apart(const tl_triangle_corners *a, uint32_t count_a, const tl_triangle_corners *b,
-                      uint32_t count_b, double reach) {
-  const talus_dvec3 o = a->p[0], n = tl_dcross(tl_dsub(a->p[1], o), tl_dsub(a->p[2], o));
-  double a_lo = 0, a_hi = 0, b_lo = HUGE_VAL, b_hi = -HUGE_VAL;
-  for (uint32_t i = 0; i < count_a; ++i)
-    for (int k = 0; k < 3; ++k) {
-      const double h = tl_ddot(n, tl_dsub(a[i].p[k], o));
-      a_lo = h < a_lo ? h : a_lo, a_hi = h > a_hi ? h : a_hi;
-    }
-  for (uint32_t i = 0; i < count_b; ++i)
-    for (int k = 0; k < 3; ++k) {
-      const double h = tl_ddot(n, tl_dsub(b[i].p[k], o));
-      b_lo = h < b_lo ? h : b_lo, b_hi = h > b_hi ? h : b_hi;
-    }
-  const double gap = b_lo - a_hi > a_lo - b_hi ? b_lo - a_hi : a_lo - b_hi;
-  return gap > 0 && gap * gap > reach * reach * (1 + 1e-5) * tl_ddot(n, n);
-}
-
-static void pack(packed *p, const tl_mesh_pair *pair, const node_pair *leaf, double reach) {
+/* Boxes are much thicker than what is in them where they stand aslant: shadows part most. */
+static void pack(packed *p, const tl_triangle_loops *loops, const tl_mesh_pair *pair,
+                 const node_pair *leaf, double reach) {
   const uint32_t row = (uint32_t)p->leaves * TL_TREE_LEAF;
   uint32_t count_a, count_b;
   const uint32_t first_a = leaf_of(&pair->a.f->tree, leaf->a, &count_a);
@@ -201,18 +183,17 @@ static void pack(packed *p, const tl_mesh_pair *pair, const node_pair *leaf, dou
   const uint32_t row_a = p->row_a;
   for (uint32_t j = 0; j < count_b; ++j)
     p->b[row + j] = tl_mesh_pair_second(pair, first_b + j);
-  const bool apart = are_apart(p->a + row_a, count_a, p->b + row, count_b, reach) ||
-                     are_apart(p->b + row, count_b, p->a + row_a, count_a, reach);
-  for (uint32_t i = 0; i < count_a && !apart; ++i)
-    for (uint32_t j = 0; j < count_b; ++j) {
-      p->pairs[p->count] = (tl_triangle_pair){row_a + i, row + j};
-      p->code[p->count++] = (uint16_t)(p->leaves << 4 | (TL_TREE_LEAF * i + j));
-    }
+  unsigned left = loops->shadow_leaves(p->a + row_a, count_a, p->b + row, count_b, reach);
+  for (; left; left &= left - 1) {
+    const uint32_t bit = (uint32_t)__builtin_ctz(left);
+    p->pairs[p->count] = (tl_triangle_pair){row_a + bit / TL_TREE_LEAF, row + bit % TL_TREE_LEAF};
+    p->code[p->count++] = (uint16_t)(p->leaves << 4 | bit);
+  }
   p->leaves++;
 }
 
-/* What is proven to be apart is; what is proven to be near is, if it is also proven not to touch:
- * comparison decides the rest, and with it who goes through whom. */
+/* Decides pairs by proofs: proven apart, or proven near and not touching. Exact comparison decides
+ * the others, and which triangles cross. */
 static size_t find_certified(const tl_triangle_corners *as, const tl_triangle_corners *bs,
                              const tl_triangle_pair *pairs, size_t n, double reach,
                              tl_triangle_near *out, uint32_t *which, uint64_t *asked) {
@@ -258,8 +239,13 @@ static void find_packed(packed *p, const tl_fronts *fronts, const tl_mesh_pair *
                         verdict *verdicts) {
   const double reach = tl_mesh_pair_reach(pair);
   memset(verdicts, 0, p->leaves * sizeof *verdicts);
-  const size_t found =
-      tl_front_triangles(fronts, p->a, p->b, p->pairs, p->count, reach, p->found, p->which);
+  size_t found;
+  if (fronts->method == TALUS_TRIANGLE_COMPARISON) {
+    found = tl_triangles_find_shadowed(p->a, p->b, p->pairs, p->count, reach, p->found, p->which);
+    tl_narrow_count(fronts->counts, p->count, 0);
+  } else {
+    found = tl_front_triangles(fronts, p->a, p->b, p->pairs, p->count, reach, p->found, p->which);
+  }
   for (size_t i = 0; i < found; ++i) {
     const uint16_t code = p->code[p->which[i]], bit = (uint16_t)(1u << (code & 15u));
     verdict *v = &verdicts[code >> 4];
@@ -272,12 +258,13 @@ static void find_packed(packed *p, const tl_fronts *fronts, const tl_mesh_pair *
 
 static void judge(void *context, size_t begin, size_t end) {
   const leaves *l = context;
+  const tl_triangle_loops *loops = tl_triangle_loops_now();
   packed p;
   p.leaves = p.count = 0;
   for (size_t i = begin; i < end && !tl_cancel_look(l->fronts->cancel); ++i) {
     const node_pair *leaf = &l->list[i];
     const tl_mesh_pair *pair = &l->fronts->pairs[leaf->pair];
-    pack(&p, pair, leaf, tl_mesh_pair_reach(pair));
+    pack(&p, loops, pair, leaf, tl_mesh_pair_reach(pair));
     if (p.leaves == GRAIN || i + 1 == end || leaf[1].pair != leaf->pair)
       find_packed(&p, l->fronts, pair, l->verdict + (i + 1 - p.leaves));
   }
@@ -312,7 +299,7 @@ typedef struct sorting {
   tl_mesh_key *scratch; /* as long as the lists */
 } sorting;
 
-/* Merges runs of growing length; `other` has room for as many. */
+/* Merge sort by runs; `other` has room for as many keys. */
 void tl_front_sort_keys(tl_mesh_key *keys, tl_mesh_key *other, size_t n) {
   tl_mesh_key *from = keys, *to = other;
   for (size_t wide = 1; wide < n; wide *= 2) {
@@ -344,7 +331,7 @@ void tl_front_sort(const tl_fronts *fronts, tl_front_list *list, tl_mesh_key *sc
   tl_deal(fronts->par, fronts->count, sort_pair, &s);
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- both lists ------------------------------------------------------------------------------ */
 
 static void set_starts(const leaves *l, uint64_t total) {
   size_t pair = 0;

@@ -38,7 +38,7 @@ void tl_triangle_batch_close(tl_triangle_batch *batch) {
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* What floats may be off by, in units of the block. */
+/* Bound of rounding errors in float, in units of the block. */
 #define OFF ((double)TL_TRIANGLE_LANE_ERROR)
 
 tl_guess_verdict tl_guess_prove(const tl_triangle_batch *batch, const tl_guesses *guesses, int lane,

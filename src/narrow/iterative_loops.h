@@ -13,7 +13,7 @@
 typedef float floats __attribute__((vector_size(BYTES)));
 typedef int32_t float_truth __attribute__((vector_size(BYTES)));
 
-/* Vectors stay in registers only where everything is in one function. */
+/* Vectors stay in registers only if all code is in one function. */
 #undef TL_FN
 #define TL_FN static inline __attribute__((always_inline))
 

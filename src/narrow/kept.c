@@ -3,8 +3,8 @@
 #include "kernels/convex.h"
 #include "shape/shape.h"
 
-/* Of both bounding radii: what GJK leaves open (1e-6 of the smaller size), what a quaternion and an
- * axis in float are off by, and rounding. */
+/* Part of the sum of bounding radii that a search may be wrong by: the tolerance of GJK (1e-6 of
+ * the smaller size), errors of quaternion and axis in float, and rounding. */
 #define SURE 4e-6
 
 void tl_kept_free(tl_kept_axes *axes) {
@@ -44,7 +44,7 @@ tl_kept_axis tl_kept_make(tl_pair pair, talus_dvec3 axis) {
   return (tl_kept_axis){.pair = pair, .axis = {(float)c.x, (float)c.y, (float)c.z}};
 }
 
-/* World to body axes, in double. */
+/* From world to body axes, in double. */
 static talus_dvec3 unrotate(talus_quat q, talus_dvec3 v) {
   const talus_dvec3 u = tl_dvec3(-(double)q.x, -(double)q.y, -(double)q.z);
   const talus_dvec3 t = tl_dscale(tl_dcross(u, v), 2);
@@ -58,7 +58,7 @@ static double hull_height(const tl_shape *shape, talus_dvec3 d, uint16_t *vertex
   return tl_hull_along(shape->points, top, d);
 }
 
-/* How far a shape of scale 1 reaches from its centre along d, in its own axes. */
+/* Support of a shape of scale 1 along d, in its own axes. */
 static double height(const tl_shape *shape, talus_dvec3 d, uint16_t *vertex) {
   const double *s = shape->size, flat = sqrt(d.x * d.x + d.y * d.y);
   switch (shape->kind) {
@@ -79,7 +79,7 @@ static double height(const tl_shape *shape, talus_dvec3 d, uint16_t *vertex) {
   case TALUS_HULL:
     return hull_height(shape, d, vertex);
   default:
-    return DBL_MAX; /* not a convex body: never parted */
+    return DBL_MAX; /* not a convex body: never separated */
   }
 }
 

@@ -1,11 +1,11 @@
-/* Kept axes: along which pairs of convex bodies were parted in the last step (private to the
+/* Kept axes: directions that separated pairs of convex bodies in the last step (private to the
  * crowd's owner and src/narrow).
  *
  * Most candidates of a heap are near each other for many steps without touching, and the plane
- * between them hardly turns. A pair whose kept axis still parts it by more than the margin, and by
- * more than a search could be wrong about, has no contacts: the search would say the same, so that
- * an axis changes time and never bits. It is nowhere saved, may be of another pair after bodies
- * were removed, and may be forgotten at any time. */
+ * between them hardly turns. If the kept axis still separates a pair by more than the margin, plus
+ * what a search could be wrong by, the pair has no contacts. The search would say the same, so kept
+ * axes affect speed but never bits. They are not saved, may belong to another pair after bodies
+ * were removed, and may be discarded at any time. */
 #ifndef TL_NARROW_KEPT_H
 #define TL_NARROW_KEPT_H
 
@@ -14,7 +14,7 @@
 typedef struct tl_kept_axis {
   tl_pair pair;
   float axis[3];      /* unit to 1e-7, from a to b */
-  uint16_t vertex[2]; /* of hulls: farthest along it, where the next search for them begins */
+  uint16_t vertex[2]; /* of hulls: farthest vertex along the axis, where the next search begins */
 } tl_kept_axis;
 
 typedef struct tl_kept_list {
@@ -23,22 +23,22 @@ typedef struct tl_kept_list {
 } tl_kept_list;
 
 typedef struct tl_kept_axes {
-  tl_kept_list before, after; /* of the last call, of this one */
+  tl_kept_list before, after; /* of the last call, and of this one */
 } tl_kept_axes;
 
 void tl_kept_free(tl_kept_axes *axes);
 
-/* The first that is not before the pair. */
+/* Index of the first element that is not before the pair. */
 size_t tl_kept_find(const tl_kept_list *list, tl_pair pair);
-/* The pair's own or NULL, from *cursor on, which goes there. Pairs must be asked for in ascending
- * order. */
+/* The element of the pair or NULL, searched from *cursor on, which advances. Pairs must come in
+ * ascending order. */
 const tl_kept_axis *tl_kept_next(const tl_kept_list *list, tl_pair pair, size_t *cursor);
 
-/* An axis to keep; any length but 0. */
+/* Makes an axis to keep, from a direction of any length but 0. */
 tl_kept_axis tl_kept_make(tl_pair pair, talus_dvec3 axis);
 
-/* Whether the axis parts its pair by more than the margin. Convex kinds alone; finds the vertices.
- */
+/* True if the axis separates its pair by more than the margin. Only for convex kinds; updates the
+ * vertices. */
 bool tl_kept_parts(const tl_crowd *crowd, talus_real margin, tl_kept_axis *kept);
 
 #endif

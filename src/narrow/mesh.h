@@ -17,7 +17,7 @@ typedef struct tl_mesh_posed {
   double scale;
   talus_dvec3 position;
   tl_frame frame;
-  bool flat; /* without the tree */
+  bool flat; /* searched without the tree */
 } tl_mesh_posed;
 
 tl_mesh_posed tl_mesh_pose(const tl_posed *p);
@@ -30,38 +30,42 @@ static inline talus_dvec3 tl_mesh_to_world(const tl_mesh_posed *m, talus_dvec3 l
   return tl_dadd(m->position, tl_frame_to_world(&m->frame, tl_dscale(local, m->scale)));
 }
 
-/* ---- one place against a mesh ---------------------------------------------------------------- */
+/* ---- a point against a mesh ------------------------------------------------------------------ */
 
-/* A local minimum of the distance from a place, in the mesh's own frame. */
+/* A local minimum of the distance from a point, in the mesh's own frame. */
 typedef struct tl_near {
   uint32_t feature;
-  bool inside;     /* the place is behind the surface here; never of a mesh with two sides */
-  double distance; /* >= 0 */
-  talus_dvec3 at;  /* on the surface */
-  talus_dvec3
-      normal; /* unit, out of the surface: to the place, or away from it if that is inside */
+  bool inside;        /* the point is behind the surface; never for a mesh with two sides */
+  double distance;    /* >= 0 */
+  talus_dvec3 at;     /* m, on the surface */
+  talus_dvec3 normal; /* unit, outwards: to the point, or away from it if it is inside */
 } tl_near;
 
 #define TL_NEAR_MOST 24
 
-/* Local minima within `reach`, ascending by feature. Of a place behind the surface the nearest
- * alone, the shortest way out; of more than TL_NEAR_MOST the nearest. */
+/* Local minima within `reach`, ascending by feature. For a point behind the surface only the
+ * nearest one, the shortest way out. If there are more than TL_NEAR_MOST, the nearest. */
 int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
                  tl_near out[TL_NEAR_MOST]);
 
-/* The same of the triangles that a list has: all that are within reach must be among them (keys of
+/* The same for a list of triangles, which must contain all within reach (keys of
  * narrow/mesh_pair.h, ascending). */
 int tl_mesh_near_of(const tl_mesh_posed *m, talus_dvec3 local, double reach, const uint64_t *keys,
                     size_t count, tl_near out[TL_NEAR_MOST]);
 
-/* The nearest alone, within `reach`, where the place is behind the surface: 1, else 0. */
+/* 1 if the point is behind the surface, with the nearest minimum within `reach`; else 0. */
 int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_near *out);
 
-/* Whether any of the surface is nearer to a place than that, by more than rounding. */
+/* True if the surface is nearer to a point than `reach`, by more than rounding. */
 bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distance);
 
-/* Whether the straight way between two places, from the first body's centre, goes through it. */
+/* True if the straight line between two points crosses the surface; coordinates are relative to the
+ * first body's centre. */
 bool tl_mesh_goes_through(const tl_mesh_posed *m, talus_dvec3 from, talus_dvec3 to);
+
+/* Of a convex body that triangles of a sheet go through: the shortest way out along the normal of
+ * one of them. */
+bool tl_mesh_way_out(const tl_posed *a, const tl_posed *b, tl_point *out);
 
 /* ---- entries of the table -------------------------------------------------------------------- */
 

@@ -1,23 +1,19 @@
 #include "narrow/mesh_contour.h"
 
-/* Of the area that the segments could have at most: less is none, its direction is rounding. */
+/* Part of the largest area that the segments could enclose: a smaller area has no reliable
+ * direction. */
 #define NO_AREA 1e-6
+/* Of the smaller radius: a line so short is rounding, and so is its direction; and a point that
+ * leads there need not be deeper. */
+#define NO_LENGTH 1e-7
+/* Cosine between two contours that lead in opposite directions: the way in and the way out of what
+ * goes through a plate. Together they say where to. */
+#define OPPOSED (-0.3)
 /* Cosine to the direction out: points that lead there. */
 #define LEADS_OUT 0.7
-/* The same of those that stay beside the contour's own: together they are no faster than one by
- * more than a tenth. */
+/* Cosine above which points stay beside the contour's own: together they do not push faster than
+ * one of them by more than a tenth. */
 #define STAYS 0.9
-
-void tl_mesh_contour_start(tl_mesh_contour *contour) {
-  memset(contour, 0, sizeof *contour);
-  contour->low = HUGE_VAL, contour->high = -HUGE_VAL;
-}
-
-/* Outwards in the frame of b, not by the triangle's own turn but to where bodies are. */
-static talus_dvec3 normal_of_a(const tl_mesh_pair *pair, uint32_t triangle) {
-  const talus_dvec3 n = tl_facets_normal(pair->a.f, pair->a.f->triangle_facet[triangle]);
-  return tl_frame_to_local(&pair->b.frame, tl_frame_to_world(&pair->a.frame, n));
-}
 
 /* Places where sides of t go through a face. */
 static int pierce(const tl_triangle_corners *t, const tl_triangle_corners *face, int count,
@@ -40,8 +36,8 @@ static int pierce(const tl_triangle_corners *t, const tl_triangle_corners *face,
   return count;
 }
 
-/* The segment in which two triangles go through each other: from, to, so that the surface of a that
- * is within b lies to the left of it, seen from outside of a. */
+/* The segment in which two triangles cross, directed so that the surface of a that is inside b lies
+ * to its left, seen from outside of a. */
 static bool find_segment(const tl_mesh_pair *pair, uint32_t a, uint32_t b, talus_dvec3 ends[2]) {
   const tl_triangle_corners first = tl_mesh_pair_first(pair, a);
   const tl_triangle_corners second = tl_mesh_pair_second(pair, b);
@@ -56,8 +52,8 @@ static bool find_segment(const tl_mesh_pair *pair, uint32_t a, uint32_t b, talus
     }
   if (!(longest > 0))
     return false;
-  const talus_dvec3 along =
-      tl_dcross(normal_of_a(pair, a), tl_facets_normal(pair->b.f, pair->b.f->triangle_facet[b]));
+  const talus_dvec3 along = tl_dcross(tl_mesh_pair_normal(pair, a),
+                                      tl_facets_normal(pair->b.f, pair->b.f->triangle_facet[b]));
   if (tl_ddot(along, tl_dsub(ends[1], ends[0])) < 0) {
     const talus_dvec3 t = ends[0];
     ends[0] = ends[1], ends[1] = t;
@@ -65,8 +61,12 @@ static bool find_segment(const tl_mesh_pair *pair, uint32_t a, uint32_t b, talus
   return true;
 }
 
-void tl_mesh_contour_add(const tl_mesh_pair *pair, uint32_t a, uint32_t b,
-                         tl_mesh_contour *contour) {
+static void start(tl_mesh_contour *contour) {
+  memset(contour, 0, sizeof *contour);
+  contour->low = HUGE_VAL, contour->high = -HUGE_VAL;
+}
+
+static void add(const tl_mesh_pair *pair, uint32_t a, uint32_t b, tl_mesh_contour *contour) {
   talus_dvec3 ends[2];
   if (!find_segment(pair, a, b, ends))
     return;
@@ -79,9 +79,11 @@ void tl_mesh_contour_add(const tl_mesh_pair *pair, uint32_t a, uint32_t b,
   contour->centre = tl_dadd(contour->centre, tl_dscale(tl_dadd(p, q), 0.5 * length));
 }
 
-void tl_mesh_contour_close(const tl_mesh_pair *pair, tl_mesh_contour *contour) {
+/* Centre and direction. */
+static void close(const tl_mesh_pair *pair, tl_mesh_contour *contour) {
   const double area = tl_dlength(contour->area), length = contour->length;
-  contour->is_good = !pair->a.f->two_sided && !pair->b.f->two_sided && length > 0 &&
+  contour->is_good = !pair->a.f->two_sided && !pair->b.f->two_sided &&
+                     length * pair->b.scale > NO_LENGTH * pair->radius &&
                      area > NO_AREA * length * length;
   if (!contour->is_good)
     return;
@@ -89,8 +91,8 @@ void tl_mesh_contour_close(const tl_mesh_pair *pair, tl_mesh_contour *contour) {
   contour->out = tl_dscale(contour->area, 1 / area);
 }
 
-void tl_mesh_contour_measure(const tl_mesh_pair *pair, uint32_t a, uint32_t b,
-                             tl_mesh_contour *contour) {
+/* How far each pair of triangles reaches along the direction. */
+static void measure(const tl_mesh_pair *pair, uint32_t a, uint32_t b, tl_mesh_contour *contour) {
   talus_dvec3 ends[2];
   if (!find_segment(pair, a, b, ends))
     return;
@@ -101,22 +103,104 @@ void tl_mesh_contour_measure(const tl_mesh_pair *pair, uint32_t a, uint32_t b,
   }
 }
 
-void tl_mesh_contour_reach(const tl_mesh_pair *pair, const tl_mesh_contour *contour, bool is_a,
-                           uint32_t triangle, double *extreme) {
-  const tl_mesh_posed *own = is_a ? &pair->a : &pair->b, *other = is_a ? &pair->b : &pair->a;
-  const tl_facets *f = own->f;
-  for (size_t k = 0; k < 3; ++k) {
-    const uint32_t vertex = f->triangle[3 * (size_t)triangle + k];
-    if (f->vertex_triangle[f->vertex_start[vertex]] != triangle)
-      continue;
-    const talus_dvec3 x = tl_facets_point(f, vertex), world = tl_mesh_to_world(own, x);
-    const double at = tl_ddot(contour->out, tl_mesh_to_local(&pair->b, world));
-    tl_near near;
-    if (is_a ? !(at > *extreme) : !(at < *extreme))
-      continue;
-    if (tl_mesh_deep(other, tl_mesh_to_local(other, world), 2 * pair->radius / other->scale, &near))
-      *extreme = at;
+/* ---- all of a pair --------------------------------------------------------------------------- */
+
+typedef struct line {
+  const tl_mesh_pair *pair;
+  tl_mesh_contour *contour;
+} line;
+
+static void add_crossing(void *context, uint32_t a, uint32_t b) {
+  const line *l = context;
+  add(l->pair, a, b, l->contour);
+}
+
+static void measure_crossing(void *context, uint32_t a, uint32_t b) {
+  const line *l = context;
+  measure(l->pair, a, b, l->contour);
+}
+
+static void overlap_crossing(void *context, uint32_t a, uint32_t b) {
+  const line *l = context;
+  tl_mesh_contour_overlap(l->pair, a, b, l->contour);
+}
+
+/* Visits the crossings of one line; where lines are not told apart, all of them. */
+static void visit_line(const tl_mesh_crossings *all, const tl_mesh_loops *loops, uint32_t which,
+                       tl_mesh_crossing_fn *visit, line *context) {
+  if (loops->count > TL_MESH_CROSSINGS)
+    tl_mesh_crossings_visit(all, visit, context);
+  for (size_t i = 0; i < loops->count && loops->count <= TL_MESH_CROSSINGS; ++i)
+    if (loops->loop[i] == which)
+      visit(context, tl_mesh_key_own(loops->key[i]), tl_mesh_key_other(loops->key[i]));
+}
+
+/* Keeps those with the largest areas, in their order. */
+static void keep(tl_mesh_contours *contours, const tl_mesh_contour *contour, uint32_t number,
+                 uint32_t numbers[TL_MESH_LOOPS]) {
+  int least = 0;
+  if (!contour->is_good)
+    return;
+  if (contours->count == TL_MESH_LOOPS) {
+    for (int i = 1; i < TL_MESH_LOOPS; ++i)
+      if (tl_ddot(contours->of[i].area, contours->of[i].area) <=
+          tl_ddot(contours->of[least].area, contours->of[least].area))
+        least = i;
+    if (!(tl_ddot(contour->area, contour->area) >
+          tl_ddot(contours->of[least].area, contours->of[least].area)))
+      return;
+    contours->count--;
+    for (int i = least; i < contours->count; ++i)
+      contours->of[i] = contours->of[i + 1], numbers[i] = numbers[i + 1];
   }
+  numbers[contours->count] = number;
+  contours->of[contours->count++] = *contour;
+}
+
+static tl_mesh_contour make_contour(const tl_mesh_crossings *all, const tl_mesh_loops *loops,
+                                    uint32_t which) {
+  tl_mesh_contour contour;
+  line context = {all->pair, &contour};
+  start(&contour);
+  visit_line(all, loops, which, add_crossing, &context);
+  close(all->pair, &contour);
+  return contour;
+}
+
+static bool are_opposed(const tl_mesh_contour *a, const tl_mesh_contour *b) {
+  return a->is_good && b->is_good && tl_ddot(a->out, b->out) < OPPOSED;
+}
+
+/* Puts two lines together in place of the first. */
+static void merge(const tl_mesh_crossings *all, tl_mesh_loops *loops, tl_mesh_contours *contours,
+                  int i, int j, uint32_t numbers[TL_MESH_LOOPS]) {
+  for (size_t k = 0; k < loops->count; ++k)
+    if (loops->loop[k] == numbers[j])
+      loops->loop[k] = (uint16_t)numbers[i];
+  contours->of[i] = make_contour(all, loops, numbers[i]);
+  contours->count--;
+  for (int k = j; k < contours->count; ++k)
+    contours->of[k] = contours->of[k + 1], numbers[k] = numbers[k + 1];
+}
+
+static void find_lines(const tl_mesh_crossings *all, tl_mesh_loops *loops,
+                       tl_mesh_contours *contours, uint32_t numbers[TL_MESH_LOOPS]) {
+  contours->count = 0;
+  for (uint32_t k = 0; k < loops->loops; ++k) {
+    const tl_mesh_contour contour = make_contour(all, loops, k);
+    keep(contours, &contour, k, numbers);
+  }
+  for (int i = 0; i < contours->count; ++i)
+    for (int j = i + 1; j < contours->count; ++j)
+      if (are_opposed(&contours->of[i], &contours->of[j])) {
+        merge(all, loops, contours, i, j, numbers);
+        j = i;
+      }
+  int kept = 0;
+  for (int i = 0; i < contours->count; ++i)
+    if (contours->of[i].is_good)
+      numbers[kept] = numbers[i], contours->of[kept++] = contours->of[i];
+  contours->count = kept;
 }
 
 static double leads(const tl_point *point, talus_dvec3 out) {
@@ -124,39 +208,157 @@ static double leads(const tl_point *point, talus_dvec3 out) {
          (double)point->normal.z * out.z;
 }
 
-bool tl_mesh_contour_is_missed(const tl_mesh_pair *pair, const tl_mesh_contour *contour,
-                               const tl_mesh_points *points) {
+/* Whether none of the points says how to get out that way. */
+static bool is_missed(const tl_mesh_pair *pair, const tl_mesh_contour *contour,
+                      const tl_mesh_points *points) {
   const talus_dvec3 out = tl_frame_to_world(&pair->b.frame, contour->out);
   for (int i = 0; i < points->count; ++i)
-    if ((double)points->list[i].gap + pair->rounding < 0 &&
+    if ((double)points->list[i].gap + pair->rounding < NO_LENGTH * pair->radius &&
         leads(&points->list[i], out) > LEADS_OUT)
       return false;
   return contour->is_good;
 }
 
-void tl_mesh_contour_finish(const tl_mesh_pair *pair, const tl_mesh_contour *contour,
-                            tl_mesh_points *points) {
+static void add_point(const tl_mesh_pair *pair, int which, talus_dvec3 at, talus_dvec3 out,
+                      double depth, tl_mesh_points *points) {
+  const double gap = -depth - pair->rounding;
+  tl_point point = {.point = at, .normal = tl_narrow(out), .gap = TL_R(gap)};
+  /* Behind the last facet. */
+  point.feature_a = tl_key_of_facet(pair->a.f, pair->a.f->facets) + (uint32_t)which;
+  point.feature_b = tl_key_of_facet(pair->b.f, pair->b.f->facets) + (uint32_t)which;
+  if (gap <= pair->margin)
+    tl_mesh_points_add(points, &point);
+}
+
+static void add_missed(const tl_mesh_crossings *all, const tl_mesh_loops *loops,
+                       tl_mesh_contours *contours, const uint32_t numbers[TL_MESH_LOOPS],
+                       tl_mesh_points *points) {
+  const tl_mesh_pair *pair = all->pair;
+  const tl_mesh_posed *m = &pair->b;
+  for (int i = 0; i < contours->count; ++i) {
+    tl_mesh_contour *c = &contours->of[i];
+    line context = {pair, c};
+    if (!c->is_missed)
+      continue;
+    c->at = c->centre;
+    visit_line(all, loops, numbers[i], overlap_crossing, &context);
+    add_point(pair, i, tl_mesh_to_world(m, c->at), tl_frame_to_world(&m->frame, c->out),
+              fmin(c->overlap * m->scale, pair->reach), points);
+  }
+}
+
+tl_mesh_depth tl_mesh_contours_judge(const tl_mesh_crossings *all, bool is_first, bool is_deep,
+                                     tl_mesh_points *points, tl_mesh_contours *contours) {
+  const tl_mesh_pair *pair = all->pair;
+  tl_mesh_loops loops;
+  uint32_t numbers[TL_MESH_LOOPS];
+  bool missed = false;
+  contours->count = 0;
+  if (pair->thesis)
+    return TL_MESH_SHALLOW;
+  tl_mesh_loops_find(all, &loops);
+  find_lines(all, &loops, contours, numbers);
+  is_deep = is_deep || (loops.count == 0 && points->count == 0 && tl_mesh_pair_is_buried(pair));
+  for (int i = 0; i < contours->count; ++i) {
+    contours->of[i].is_missed = is_missed(pair, &contours->of[i], points);
+    missed = missed || contours->of[i].is_missed;
+  }
+  if (is_first && !tl_mesh_pair_is_enough(pair, loops.count > 0, is_deep || missed))
+    return TL_MESH_AGAIN;
+  if (is_deep && contours->count == 0)
+    return TL_MESH_BY_VERTICES;
+  if (!is_deep) {
+    add_missed(all, &loops, contours, numbers, points);
+    return TL_MESH_SHALLOW;
+  }
+  for (int i = 0; i < contours->count; ++i) {
+    line context = {pair, &contours->of[i]};
+    visit_line(all, &loops, numbers[i], measure_crossing, &context);
+  }
+  return TL_MESH_BY_CONTOURS;
+}
+
+/* ---- how deep -------------------------------------------------------------------------------- */
+
+void tl_mesh_contours_begin(const tl_mesh_contours *contours, bool is_a,
+                            double extreme[TL_MESH_LOOPS]) {
+  for (int i = 0; i < contours->count; ++i)
+    extreme[i] = is_a ? contours->of[i].high : contours->of[i].low;
+}
+
+/* Of several contours a vertex belongs to those that it is within. */
+static bool is_at(const tl_mesh_contours *contours, int i, talus_dvec3 x, double at) {
+  const tl_mesh_contour *c = &contours->of[i];
+  const talus_dvec3 d = tl_dsub(x, c->centre);
+  const double up = at - tl_ddot(c->out, c->centre);
+  return contours->count == 1 || tl_ddot(d, d) - up * up <= c->wide * c->wide;
+}
+
+void tl_mesh_contours_reach(const tl_mesh_pair *pair, const tl_mesh_contours *contours, bool is_a,
+                            uint32_t triangle, double extreme[TL_MESH_LOOPS]) {
+  const tl_mesh_posed *own = is_a ? &pair->a : &pair->b, *other = is_a ? &pair->b : &pair->a;
+  const tl_facets *f = own->f;
+  for (size_t k = 0; k < 3; ++k) {
+    const uint32_t vertex = f->triangle[3 * (size_t)triangle + k];
+    if (f->vertex_triangle[f->vertex_start[vertex]] != triangle)
+      continue;
+    const talus_dvec3 world = tl_mesh_to_world(own, tl_facets_point(f, vertex));
+    const talus_dvec3 x = tl_mesh_to_local(&pair->b, world);
+    for (int i = 0; i < contours->count; ++i) {
+      const double at = tl_ddot(contours->of[i].out, x);
+      tl_near near;
+      if ((is_a ? at > extreme[i] : at < extreme[i]) && is_at(contours, i, x, at) &&
+          tl_mesh_deep(other, tl_mesh_to_local(other, world), 2 * pair->radius / other->scale,
+                       &near))
+        extreme[i] = at;
+    }
+  }
+}
+
+void tl_mesh_contours_join(tl_mesh_contours *contours, bool is_a,
+                           const double extreme[TL_MESH_LOOPS]) {
+  for (int i = 0; i < contours->count; ++i) {
+    tl_mesh_contour *c = &contours->of[i];
+    if (is_a)
+      c->high = fmax(c->high, extreme[i]);
+    else
+      c->low = fmin(c->low, extreme[i]);
+  }
+}
+
+void tl_mesh_contours_reach_all(const tl_mesh_pair *pair, tl_mesh_contours *contours) {
+  double extreme[2][TL_MESH_LOOPS];
+  for (int side = 0; side < 2; ++side) {
+    const tl_facets *f = side == 0 ? pair->a.f : pair->b.f;
+    tl_mesh_contours_begin(contours, side == 0, extreme[side]);
+    for (uint32_t t = 0; t < f->triangles; ++t)
+      tl_mesh_contours_reach(pair, contours, side == 0, t, extreme[side]);
+  }
+  tl_mesh_contours_join(contours, true, extreme[0]);
+  tl_mesh_contours_join(contours, false, extreme[1]);
+}
+
+static void finish(const tl_mesh_pair *pair, const tl_mesh_contours *contours, int which,
+                   tl_mesh_points *points) {
+  const tl_mesh_contour *contour = &contours->of[which];
   const tl_mesh_posed *m = &pair->b;
   const talus_dvec3 out = tl_frame_to_world(&m->frame, contour->out);
   const double middle = 0.5 * (contour->low + contour->high);
-  double depth = fmax(contour->high - contour->low, 0) * m->scale;
-  /* A line of many loops, as of two threads, is as high as the bodies: where no vertex is out of
-   * reach behind a surface, nothing is deeper than the reach. */
-  if (!contour->is_deep)
-    depth = fmin(depth, pair->reach);
-  const double gap = -depth - pair->rounding;
+  const double depth = fmax(contour->high - contour->low, 0) * m->scale;
   const talus_dvec3 local =
       tl_dalong(contour->centre, middle - tl_ddot(contour->out, contour->centre), contour->out);
   const talus_dvec3 centre = tl_mesh_to_world(m, local);
   int kept = 0;
   for (int i = 0; i < points->count; ++i)
-    if (!contour->is_deep || leads(&points->list[i], out) > STAYS ||
+    if (leads(&points->list[i], out) > STAYS ||
         tl_dlength(tl_dsub(points->list[i].point, centre)) > 1.1 * contour->wide * m->scale)
       points->list[kept++] = points->list[i];
   points->count = kept;
-  tl_point point = {.point = centre, .normal = tl_narrow(out), .gap = TL_R(gap)};
-  point.feature_a = tl_key_of_facet(pair->a.f, pair->a.f->facets); /* one behind the last */
-  point.feature_b = tl_key_of_facet(pair->b.f, pair->b.f->facets);
-  if (gap <= pair->margin)
-    tl_mesh_points_add(points, &point);
+  add_point(pair, which, centre, out, depth, points);
+}
+
+void tl_mesh_contours_finish(const tl_mesh_pair *pair, const tl_mesh_contours *contours,
+                             tl_mesh_points *points) {
+  for (int i = 0; i < contours->count; ++i)
+    finish(pair, contours, i, points);
 }

@@ -1,54 +1,100 @@
-/* Meshes that are deep within each other (private to src/narrow).
+/* Meshes that overlap deeply (private to src/narrow).
  *
  * Where two surfaces go through each other they have a contour in common, made of one segment for
  * each pair of triangles. Its vector area is the integral of the normal of a over what of its
  * surface is within b: minus the change of the common volume per way that a moves. So it is the
  * direction out, the one in which the volume shrinks fastest, however deep they are. How far they
- * must go along it: what the contour and the vertices within the other reach along it. */
+ * must go along it: what the contour and the vertices within the other reach along it.
+ *
+ * Two threads meet in many closed lines, along many turns. Together they have neither one direction
+ * nor one depth: each closed line is a contour of its own (mesh_loops.c). */
 #ifndef TL_NARROW_MESH_CONTOUR_H
 #define TL_NARROW_MESH_CONTOUR_H
 
 #include "narrow/mesh_pair.h"
 
+#define TL_MESH_LOOPS     8    /* contours of a pair: those with the largest areas */
+#define TL_MESH_CROSSINGS 4096 /* of more all lines are one contour */
+
 /* In the frame of b. */
 typedef struct tl_mesh_contour {
   size_t segments;
-  talus_dvec3 origin; /* the first place: sums are relative to it */
+  talus_dvec3 origin; /* first point: sums are relative to it */
   talus_dvec3 area;   /* vector area times 2 */
-  double length;      /* of all segments */
-  talus_dvec3 centre; /* sum of middles by length; in the end the centre itself */
+  double length;      /* total length of segments */
+  talus_dvec3 centre; /* sum of middles times lengths; finally the centre */
   talus_dvec3 out;    /* unit, from a to b */
   bool is_good;       /* there is such a direction */
-  bool is_deep;       /* vertices are out of reach behind a surface */
+  bool is_missed;     /* none of the points of features leads there */
   double low, high;   /* along it: of b within a, of a within b */
   double wide;        /* how far the contour is from its centre */
+  double overlap;     /* the most along it, of two triangles that go through each other */
+  talus_dvec3 at;     /* where that is */
 } tl_mesh_contour;
 
-void tl_mesh_contour_start(tl_mesh_contour *contour);
+typedef struct tl_mesh_contours {
+  int count;
+  tl_mesh_contour of[TL_MESH_LOOPS];
+} tl_mesh_contours;
 
-/* Of each pair of triangles that go through each other, ascending. */
-void tl_mesh_contour_add(const tl_mesh_pair *pair, uint32_t a, uint32_t b,
-                         tl_mesh_contour *contour);
+/* All pairs of triangles that go through each other, ascending: of the near triangles of a and b,
+ * ascending, or by the tree (keys NULL). */
+typedef struct tl_mesh_crossings {
+  const tl_mesh_pair *pair;
+  const tl_mesh_key *keys;
+  size_t count;
+} tl_mesh_crossings;
 
-/* After the last: centre and direction. */
-void tl_mesh_contour_close(const tl_mesh_pair *pair, tl_mesh_contour *contour);
+void tl_mesh_crossings_visit(const tl_mesh_crossings *all, tl_mesh_crossing_fn *visit,
+                             void *context);
 
-/* Of each pair of triangles again: low, high and wide. */
-void tl_mesh_contour_measure(const tl_mesh_pair *pair, uint32_t a, uint32_t b,
+/* Pairs of triangles that go through each other, and the number of the closed line of each. */
+typedef struct tl_mesh_loops {
+  size_t count; /* more than there is room for: lines are not told apart */
+  uint32_t loops;
+  tl_mesh_key key[TL_MESH_CROSSINGS];
+  uint16_t loop[TL_MESH_CROSSINGS];
+} tl_mesh_loops;
+
+void tl_mesh_loops_find(const tl_mesh_crossings *all, tl_mesh_loops *loops);
+
+/* Outwards in the frame of b, not by the triangle's own turn but to where bodies are. */
+static inline talus_dvec3 tl_mesh_pair_normal(const tl_mesh_pair *pair, uint32_t triangle_of_a) {
+  const talus_dvec3 n = tl_facets_normal(pair->a.f, pair->a.f->triangle_facet[triangle_of_a]);
+  return tl_frame_to_local(&pair->b.frame, tl_frame_to_world(&pair->a.frame, n));
+}
+
+/* Keeps the overlap of two triangles along the contour's direction if it is the most. */
+void tl_mesh_contour_overlap(const tl_mesh_pair *pair, uint32_t a, uint32_t b,
                              tl_mesh_contour *contour);
 
-/* How far a vertex that the triangle is the first of reaches into the other body, if that is
- * farther than *extreme: up along the direction for a, down for b. */
-void tl_mesh_contour_reach(const tl_mesh_pair *pair, const tl_mesh_contour *contour, bool is_a,
-                           uint32_t triangle, double *extreme);
+/* What features leave over. */
+typedef enum tl_mesh_depth {
+  TL_MESH_SHALLOW,     /* nothing */
+  TL_MESH_BY_CONTOURS, /* something is deep: reach and finish are to be called */
+  TL_MESH_BY_VERTICES, /* something is deep, and no contour says the way out */
+  TL_MESH_AGAIN        /* the first look was not enough */
+} tl_mesh_depth;
 
-/* Whether none of the points says how to get out that way. */
-bool tl_mesh_contour_is_missed(const tl_mesh_pair *pair, const tl_mesh_contour *contour,
-                               const tl_mesh_points *points);
+/* After all features were met; is_deep: as tl_mesh_pair_meet says. Where nothing is out of reach, a
+ * contour that no feature leads out of has its point at once. */
+tl_mesh_depth tl_mesh_contours_judge(const tl_mesh_crossings *all, bool is_first, bool is_deep,
+                                     tl_mesh_points *points, tl_mesh_contours *contours);
 
-/* Adds the contour's own point and, if vertices are out of reach behind a surface (`is_deep`),
- * takes out the points at the contour that lead another way. */
-void tl_mesh_contour_finish(const tl_mesh_pair *pair, const tl_mesh_contour *contour,
-                            tl_mesh_points *points);
+/* How far vertices reach into the other body along each contour: up for a, down for b. Begins with
+ * what the contours have, goes on with each triangle, and is put together by `join`. */
+void tl_mesh_contours_begin(const tl_mesh_contours *contours, bool is_a,
+                            double extreme[TL_MESH_LOOPS]);
+void tl_mesh_contours_reach(const tl_mesh_pair *pair, const tl_mesh_contours *contours, bool is_a,
+                            uint32_t triangle, double extreme[TL_MESH_LOOPS]);
+void tl_mesh_contours_join(tl_mesh_contours *contours, bool is_a,
+                           const double extreme[TL_MESH_LOOPS]);
+
+/* The same for all triangles of both. */
+void tl_mesh_contours_reach_all(const tl_mesh_pair *pair, tl_mesh_contours *contours);
+
+/* Adds the points of contours, and takes out those at them that lead another way. */
+void tl_mesh_contours_finish(const tl_mesh_pair *pair, const tl_mesh_contours *contours,
+                             tl_mesh_points *points);
 
 #endif

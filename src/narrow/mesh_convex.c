@@ -1,5 +1,5 @@
-/* Convex bodies against meshes: facets as half-spaces that end, edges as segments, vertices as
- * their ends. */
+/* Convex bodies against meshes: facets as bounded half-spaces, edges as segments, vertices as their
+ * ends. */
 #include "kernels/collide_box.h"
 #include "kernels/collide_convex.h"
 #include "kernels/gjk.h"
@@ -8,25 +8,24 @@
 #include "narrow/mesh_points.h"
 #include "narrow/posed_pairs.h"
 
-/* rad: how far a direction may be outside the cone of an edge. What a search finds is this exact;
- * bodies with faces and straight sides meet an edge that they nearly lie on in two places, whose
- * gaps differ. */
+/* rad: tolerance of the cone of an edge. Searches are this exact; bodies with faces and straight
+ * sides that nearly lie on an edge touch it at two points with different gaps. */
 #define SEARCHED 1e-6
 #define SLANT    0.03
-/* Of the extent: how far beside a triangle is over it. */
+/* Part of the extent: a point that is farther beside a triangle is not over it. */
 #define END_SLACK 1e-9
 
 typedef struct convex_job {
   tl_mesh_posed m;
   tl_convex body; /* its centre is the origin */
   bool is_box, is_image;
-  talus_dvec3 half; /* of a box */
+  talus_dvec3 half; /* m: of a box */
   double margin;
   double rounding; /* of the mesh, m */
-  double slack;    /* of cones, rad */
-  tl_tree_box box; /* where the body can meet triangles, in the mesh's frame */
+  double slack;    /* rad: tolerance of cones */
+  tl_tree_box box; /* region of the mesh's frame where the body can touch triangles */
   tl_mesh_points points;
-  bool straddles; /* some of the body is behind the plane of a facet of a sheet */
+  bool straddles; /* part of the body is behind the plane of a facet of a sheet */
 } convex_job;
 
 static void find_box(convex_job *job) {
@@ -43,15 +42,15 @@ static void find_box(convex_job *job) {
 
 /* ---- facets ---------------------------------------------------------------------------------- */
 
-/* A facet as the body sees it. */
+/* A facet relative to the body. */
 typedef struct view {
   uint32_t key;
-  talus_dvec3 v[3]; /* corners of one of its triangles, own frame */
-  talus_dvec3 away; /* unit, world: out of the matter */
-  double s;         /* of the body's centre over its plane, m */
+  talus_dvec3 v[3]; /* m: corners of one of its triangles, own frame */
+  talus_dvec3 away; /* unit, world: outward normal */
+  double s;         /* m: height of the body's centre above its plane */
 } view;
 
-/* Whether a place lies above or below the triangle, or beside it by rounding. */
+/* True if a point is above or below the triangle, or beside it by rounding. */
 static bool is_over(const view *facet, talus_dvec3 local, talus_dvec3 normal, double slack) {
   for (int k = 0; k < 3; ++k) {
     const talus_dvec3 side = tl_dsub(facet->v[(k + 1) % 3], facet->v[k]);
@@ -115,10 +114,11 @@ bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distanc
   return false;
 }
 
-/* A sheet has no inside, and its facets end: what is behind the plane of one went through the
- * sheet only if the straight way from the body's centre does, which is all within the body; else
- * it went round the end. Where the mesh is one of several images, others may go on where it ends:
- * whoever puts them together asks all of them (narrow/parts_images.c). */
+/* A sheet has no inside, and its facets end. A point behind the plane of a facet has passed through
+ * the sheet only if the straight line to it from the body's centre, which is inside the body,
+ * crosses the sheet; otherwise the body went around the end. If the mesh is one of several images,
+ * another image may continue where it ends: the caller that combines images tests all
+ * (narrow/parts_images.c). */
 static bool is_through(const convex_job *job, const view *facet, talus_dvec3 p, double height,
                        talus_dvec3 normal) {
   const tl_mesh_posed *m = &job->m;
@@ -129,7 +129,7 @@ static bool is_through(const convex_job *job, const view *facet, talus_dvec3 p, 
          tl_mesh_goes_through(m, tl_dvec3(0, 0, 0), p);
 }
 
-/* One place of the body over a facet; false where that is no contact. */
+/* Adds the contact of one point of the body over a facet; false if it is no contact. */
 static bool add_place(convex_job *job, const view *facet, talus_dvec3 p, uint32_t feature) {
   const tl_mesh_posed *m = &job->m;
   const double height = facet->s + tl_ddot(facet->away, p), gap = height - job->rounding;
@@ -140,7 +140,7 @@ static bool add_place(convex_job *job, const view *facet, talus_dvec3 p, uint32_
   const talus_dvec3 normal = normal_of(facet);
   if (!is_over(facet, local, normal, END_SLACK * m->f->extent))
     return false;
-  /* Below a facet is below another one, where that is nearer: the shortest way out counts. */
+  /* A point below one facet may be nearer to another, below it: the shortest way out counts. */
   if (height < 0 && (!is_through(job, facet, p, height, normal) ||
                      tl_mesh_is_nearer(m, local, -height / m->scale)))
     return false;
@@ -155,8 +155,8 @@ static void add_box_corners(convex_job *job, const view *facet) {
               (uint32_t)k);
 }
 
-/* As tl_collide_convex_half_space does it: the patch that looks at the facet, and the lowest place
- * where none of the patch is as low. */
+/* Adds the patch of the body that faces the facet, like tl_collide_convex_half_space, and the
+ * lowest point if no point of the patch is as low. */
 static void add_patch(convex_job *job, const view *facet) {
   const talus_dvec3 down = tl_dscale(facet->away, -1);
   const talus_dvec3 lowest =
@@ -177,7 +177,7 @@ static void add_patch(convex_job *job, const view *facet) {
     add_place(job, facet, lowest, patch.number << 8 | TL_PATCH_WITNESS);
 }
 
-/* As the body's centre sees it. */
+/* The facet seen from the side of the body's centre. */
 static view turned_view_of(const tl_mesh_posed *m, uint32_t t) {
   const tl_facets *f = m->f;
   const uint32_t number = f->triangle_facet[t];
@@ -192,7 +192,7 @@ static view turned_view_of(const tl_mesh_posed *m, uint32_t t) {
 static void meet_facet(convex_job *job, uint32_t t) {
   const view facet = turned_view_of(&job->m, t);
   if (facet.s < -job->body.reach)
-    return; /* all of it is behind */
+    return; /* the whole body is behind */
   if (job->is_box)
     add_box_corners(job, &facet);
   else
@@ -206,7 +206,7 @@ static tl_frame frame_along(talus_dvec3 z) {
   return (tl_frame){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
 }
 
-/* The rim of a revolved wall is touched from behind too, as exact contacts do it. */
+/* The rim of a revolved wall is touched from behind, too, as in exact contacts. */
 static bool is_rim(const tl_facets *f, uint32_t edge) {
   return f->own_points && f->edge_start[edge + 1] - f->edge_start[edge] == 1;
 }
@@ -223,8 +223,8 @@ static bool is_of_rim(const tl_facets *f, uint32_t vertex) {
   return false;
 }
 
-/* Where on the edge a point is says what it belongs to; its key, or TL_NONE where the direction is
- * not in the cone. along: -1 ... 1 */
+/* Key of the feature at a point of the edge (edge or end vertex), or TL_NONE if the direction is
+ * not in its cone. along: -1 ... 1 */
 static uint32_t edge_key(const tl_facets *f, uint32_t edge, double along, talus_dvec3 w,
                          double slack) {
   const bool is_end = fabs(along) > 1 - 1e-9;
@@ -313,8 +313,8 @@ static bool meets(const convex_job *job, const view *facet) {
   return g.overlap || g.upper <= rounding;
 }
 
-/* A body that a sheet goes through is never left without a way out, wherever its deepest place is:
- * the shortest one along the normal of a facet that goes through it. */
+/* If a sheet passes through a body, the body always gets a way out: the shortest one along the
+ * normal of a facet that passes through it. */
 static void find_way_out(convex_job *job) {
   const tl_mesh_posed *m = &job->m;
   double best = -HUGE_VAL;
@@ -340,18 +340,32 @@ static void find_way_out(convex_job *job) {
     tl_mesh_points_add(&job->points, &point);
 }
 
+static void begin(const tl_posed *a, const tl_posed *b, talus_real margin, convex_job *job) {
+  job->m = tl_mesh_pose(b), tl_posed_convex(a, &job->body);
+  job->is_box = a->shape->kind == TALUS_BOX, job->is_image = b->image;
+  job->half = tl_dvec3(job->body.size[0], job->body.size[1], job->body.size[2]);
+  job->margin = (double)margin, job->rounding = job->m.f->rounding * job->m.scale;
+  job->straddles = false;
+  job->slack = a->shape->kind == TALUS_ELLIPSOID || a->shape->kind == TALUS_SUPERELLIPSOID
+                   ? SEARCHED
+                   : SLANT;
+  tl_mesh_points_clear(&job->points,
+                       2 * fmin(job->body.reach, (double)b->shape->radius * job->m.scale));
+  find_box(job);
+}
+
+bool tl_mesh_way_out(const tl_posed *a, const tl_posed *b, tl_point *out) {
+  convex_job job;
+  begin(a, b, 0, &job);
+  find_way_out(&job);
+  if (job.points.count > 0)
+    *out = job.points.list[0];
+  return job.points.count > 0;
+}
+
 int tl_mesh_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   convex_job job;
-  job.m = tl_mesh_pose(b), tl_posed_convex(a, &job.body);
-  job.is_box = a->shape->kind == TALUS_BOX, job.is_image = b->image;
-  job.half = tl_dvec3(job.body.size[0], job.body.size[1], job.body.size[2]);
-  job.margin = (double)margin, job.rounding = job.m.f->rounding * job.m.scale;
-  job.straddles = false;
-  job.slack = a->shape->kind == TALUS_ELLIPSOID || a->shape->kind == TALUS_SUPERELLIPSOID ? SEARCHED
-                                                                                          : SLANT;
-  tl_mesh_points_clear(&job.points,
-                       2 * fmin(job.body.reach, (double)b->shape->radius * job.m.scale));
-  find_box(&job);
+  begin(a, b, margin, &job);
   tl_tree_walk walk = tl_tree_begin(&job.m.f->tree, job.m.flat);
   uint32_t first, count;
   while (tl_tree_next(&walk, &job.box, &first, &count))

@@ -1,5 +1,5 @@
-/* Whether the surfaces of two meshes go through each other, however deep: contacts of meshes are
- * found near the surface alone, and deep within each other they may have none. */
+/* True if the surfaces of two meshes cross, at any depth. Contacts of meshes are found near the
+ * surface only, so deeply overlapping meshes may have none. */
 #include "kernels/triangle.h"
 #include "narrow/mesh.h"
 
@@ -44,7 +44,8 @@ static bool goes_through(const tl_mesh_posed *m, const tl_triangle_corners *t) {
 bool tl_narrow_crosses(const tl_posed *a, const tl_posed *b) {
   if (a->shape->kind != TALUS_MESH || b->shape->kind != TALUS_MESH)
     return false;
-  const bool swapped = a->shape->face_count > b->shape->face_count; /* the smaller is walked over */
+  /* triangles of the smaller are tested against the tree of the larger */
+  const bool swapped = a->shape->face_count > b->shape->face_count;
   const tl_mesh_posed few = tl_mesh_pose(swapped ? b : a), many = tl_mesh_pose(swapped ? a : b);
   for (uint32_t t = 0; t < few.f->triangles; ++t) {
     const tl_triangle_corners moved = move_over(&few, &many, t);

@@ -1,15 +1,15 @@
-/* Meshes against planes and containers: their vertices, as far as they are near. */
+/* Meshes against planes and containers: their vertices that are near. */
 #include "kernels/collide_convex.h"
 #include "narrow/mesh.h"
 #include "narrow/mesh_points.h"
 
-/* A half-space. The mesh is the first body, its centre the origin. */
+/* A half-space. The mesh is the first body; its centre is the origin. */
 typedef struct flat_job {
   tl_mesh_posed m;
-  talus_dvec3 away; /* unit, world: out of the matter */
-  double s;         /* m, of the origin */
+  talus_dvec3 away; /* unit, world: outward normal */
+  double s;         /* m: height of the origin */
   double local[3];  /* `away` in the mesh's frame */
-  double reach;     /* of a vertex along it, in the mesh's frame, at most */
+  double reach;     /* upper bound of a vertex's distance along it, in the mesh's frame */
   double margin, rounding;
   const tl_wall *wall; /* or NULL */
   uint32_t feature;
@@ -28,7 +28,7 @@ static void meet_vertex(flat_job *job, uint32_t vertex) {
   tl_mesh_points_add(&job->points, &point);
 }
 
-/* Each vertex with the first of its triangles. */
+/* Visits each vertex at the first triangle that has it. */
 static void meet_triangles(flat_job *job, uint32_t first, uint32_t count) {
   const tl_facets *f = job->m.f;
   for (uint32_t t = first; t < first + count; ++t)

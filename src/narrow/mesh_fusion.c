@@ -1,8 +1,8 @@
-/* Contacts of two meshes as Noble's thesis has them: every pair of near triangles has one, and
- * those that are near each other and alike in direction are one. */
+/* Contacts of two meshes as in Noble's thesis: one for every pair of near triangles; contacts that
+ * are near each other and have similar directions are merged. */
 #include "narrow/mesh_pair.h"
 
-/* How deep a side of one triangle that goes through another is behind it: the less of its ends. */
+/* Depth of a side of one triangle that pierces another: the smaller depth of its ends. */
 static double depth_of(const tl_triangle_corners *t, int side, const tl_triangle_corners *face) {
   const talus_dvec3 n =
       tl_dunit(tl_dcross(tl_dsub(face->p[1], face->p[0]), tl_dsub(face->p[2], face->p[0])));
@@ -11,7 +11,7 @@ static double depth_of(const tl_triangle_corners *t, int side, const tl_triangle
   return fmin(fabs(h), fabs(k));
 }
 
-/* Direction from b to a, unit, in the frame of b; *s: how far a is over b along it. */
+/* Unit direction from b to a in the frame of b; *s: height of a above b along it. */
 static talus_dvec3 direction(const tl_mesh_pair *pair, uint32_t a, uint32_t b,
                              const tl_triangle_near *near, const tl_triangle_corners *first,
                              const tl_triangle_corners *second, double *s) {
@@ -20,7 +20,7 @@ static talus_dvec3 direction(const tl_mesh_pair *pair, uint32_t a, uint32_t b,
   *s = distance;
   if (side < 0 && distance > 1e-14 * pair->b.f->extent)
     return tl_dscale(tl_dsub(near->on_a, near->on_b), 1 / distance);
-  if (side >= 3) { /* a side of b goes through the face of a */
+  if (side >= 3) { /* a side of b pierces the face of a */
     const talus_dvec3 n = tl_facets_normal(pair->a.f, pair->a.f->triangle_facet[a]);
     const talus_dvec3 world = tl_frame_to_world(&pair->a.frame, n);
     *s = -depth_of(second, side - 3, first);

@@ -1,15 +1,15 @@
-/* Two meshes by their trees, without scratch: the entry of the table, and what the search over
- * lists (narrow/parts_mesh.c) must find, too. */
+/* Two meshes by their trees, without scratch: the entry of the table, and the reference for the
+ * search over lists (narrow/parts_mesh.c). */
 #include "narrow/mesh_contour.h"
 
 typedef struct walk_job {
   tl_mesh_pair pair;
   bool is_a;
   bool is_deep;
-  bool looks_deep;       /* the second time */
-  uint32_t block;        /* of the triangles that are looked at */
+  bool looks_deep;       /* second search */
+  uint32_t block;        /* of the triangles being visited */
   tl_mesh_points here;   /* of the block */
-  tl_mesh_points points; /* of all blocks before */
+  tl_mesh_points points; /* of all blocks before it */
 } walk_job;
 
 static void end_block(walk_job *job) {
@@ -19,7 +19,7 @@ static void end_block(walk_job *job) {
   job->here.count = 0;
 }
 
-/* Each near triangle of the other: as a list would have it. */
+/* Collects each near triangle of the other mesh, as in a list. */
 static void meet_near(walk_job *job, uint32_t t) {
   const tl_mesh_pair *pair = &job->pair;
   const tl_triangle_corners own = tl_mesh_pair_first(pair, t);
@@ -50,7 +50,7 @@ static void meet_triangle(walk_job *job, uint32_t t) {
     job->is_deep = tl_mesh_pair_meet(&job->pair, &run, &job->here) || job->is_deep;
 }
 
-/* Whether the other body has a triangle near child k of a node. */
+/* True if the other body has a triangle near child k of a node. */
 static bool is_near(const walk_job *job, const tl_tree_node *n, uint32_t k) {
   const tl_mesh_pair *pair = &job->pair;
   const tl_mesh_posed *other = job->is_a ? &pair->b : &pair->a;
@@ -87,63 +87,27 @@ static void search(walk_job *job) {
   }
 }
 
-/* ---- deep ------------------------------------------------------------------------------------ */
-
-typedef struct contour_job {
-  const tl_mesh_pair *pair;
-  tl_mesh_contour contour;
-  bool crosses;
-} contour_job;
-
-static void add_crossing(void *context, uint32_t a, uint32_t b) {
-  contour_job *job = context;
-  job->crosses = true;
-  tl_mesh_contour_add(job->pair, a, b, &job->contour);
-}
-
-static void measure_crossing(void *context, uint32_t a, uint32_t b) {
-  contour_job *job = context;
-  tl_mesh_contour_measure(job->pair, a, b, &job->contour);
-}
-
-static void finish_deep(walk_job *job, contour_job *deep) {
-  const tl_mesh_pair *pair = &job->pair;
-  for (uint32_t t = 0; t < pair->a.f->triangles; ++t)
-    tl_mesh_pair_crossings(pair, true, t, measure_crossing, deep);
-  double high = deep->contour.high, low = deep->contour.low;
-  for (uint32_t t = 0; t < pair->a.f->triangles; ++t)
-    tl_mesh_contour_reach(pair, &deep->contour, true, t, &high);
-  for (uint32_t t = 0; t < pair->b.f->triangles; ++t)
-    tl_mesh_contour_reach(pair, &deep->contour, false, t, &low);
-  deep->contour.high = high, deep->contour.low = low;
-  deep->contour.is_deep = job->is_deep;
-  tl_mesh_contour_finish(pair, &deep->contour, &job->points);
-}
-
 /* Whether it was enough. */
 static bool look(const tl_posed *a, const tl_posed *b, talus_real margin, bool first, tl_point *out,
                  int *count) {
   walk_job job;
-  contour_job deep;
+  tl_mesh_contours contours;
   job.pair = tl_mesh_pair_make(a, b, margin, first);
   job.is_deep = job.looks_deep = false, job.block = 0;
-  deep.pair = &job.pair, deep.crosses = false;
   tl_mesh_points_start(&job.points, &job.pair), tl_mesh_points_start(&job.here, &job.pair);
-  tl_mesh_contour_start(&deep.contour);
   search(&job);
-  for (uint32_t t = 0; t < job.pair.a.f->triangles && !job.pair.thesis; ++t)
-    tl_mesh_pair_crossings(&job.pair, true, t, add_crossing, &deep);
-  tl_mesh_contour_close(&job.pair, &deep.contour);
-  job.is_deep =
-      job.is_deep || (!deep.crosses && job.points.count == 0 && tl_mesh_pair_is_buried(&job.pair));
-  const bool missed = tl_mesh_contour_is_missed(&job.pair, &deep.contour, &job.points);
-  if (first && !tl_mesh_pair_is_enough(&job.pair, deep.crosses, job.is_deep || missed))
+  const tl_mesh_crossings crossings = {.pair = &job.pair};
+  const tl_mesh_depth depth =
+      tl_mesh_contours_judge(&crossings, first, job.is_deep, &job.points, &contours);
+  if (depth == TL_MESH_AGAIN)
     return false;
-  job.looks_deep = job.is_deep && !deep.contour.is_good;
+  job.looks_deep = depth == TL_MESH_BY_VERTICES;
   if (job.looks_deep)
     search(&job);
-  else if (job.is_deep || missed)
-    finish_deep(&job, &deep);
+  if (depth == TL_MESH_BY_CONTOURS) {
+    tl_mesh_contours_reach_all(&job.pair, &contours);
+    tl_mesh_contours_finish(&job.pair, &contours, &job.points);
+  }
   *count = tl_mesh_points_take(&job.points, out);
   return true;
 }

@@ -1,12 +1,12 @@
-/* Where a place is nearest to a mesh, facet by facet, edge by edge, vertex by vertex. */
+/* Local minima of the distance from a point to a mesh: facets, edges, vertices. */
 #include "kernels/nearest.h"
 #include "narrow/mesh_pair.h"
 
 #include <math.h>
 
-/* rad: by how much triangles of one facet may lean against each other. */
+/* rad: largest angle between triangles of one facet. */
 #define LEAN 1e-3
-/* Of the extent: nearer than that is on the surface, and says nothing about a direction. */
+/* Part of the extent: a nearer point is on the surface and gives no direction. */
 #define ON_SURFACE 1e-14
 
 typedef struct gathered {
@@ -25,8 +25,8 @@ tl_mesh_posed tl_mesh_pose(const tl_posed *p) {
                          .flat = p->flat};
 }
 
-/* Keeps the nearest where there is no room for all: of equals the first feature, so that it does
- * not matter in which order they came. */
+/* Adds a minimum. If there is no room for all, the nearest are kept; of equally near ones the first
+ * feature, so that the order does not matter. */
 static void add(gathered *g, const tl_near *n) {
   const int most = 2 * TL_NEAR_MOST;
   int worst = 0;
@@ -46,7 +46,7 @@ static void add(gathered *g, const tl_near *n) {
     g->list[worst] = *n;
 }
 
-/* By the facet's own plane, so that all of its triangles give the same. */
+/* Uses the facet's plane, so that all of its triangles give the same result. */
 static void add_facet(gathered *g, uint32_t facet) {
   const tl_facets *f = g->f;
   const talus_dvec3 n = tl_facets_normal(f, facet);
@@ -60,8 +60,8 @@ static void add_facet(gathered *g, uint32_t facet) {
   add(g, &near);
 }
 
-/* A side or a corner that is within a facet: the neighbours know better, unless the place is right
- * above it and rounding hides it from all of them. */
+/* A side or corner inside a facet: the triangles find it themselves, unless the point is exactly
+ * above it and rounding excludes all of them. */
 static void add_flat(gathered *g, uint32_t facet, talus_dvec3 w, double distance) {
   const talus_dvec3 n = tl_facets_normal(g->f, facet);
   const double aside = tl_dlength(tl_dalong(w, -tl_ddot(w, n), n));
@@ -69,7 +69,7 @@ static void add_flat(gathered *g, uint32_t facet, talus_dvec3 w, double distance
     add_facet(g, facet);
 }
 
-/* `out`: a direction out of the surface; cone: whether the unit direction is in the cone. */
+/* out: a direction out of the surface; cone: whether the unit direction is in the cone. */
 static void add_sharp(gathered *g, uint32_t feature, talus_dvec3 at, talus_dvec3 w, double distance,
                       talus_dvec3 out) {
   const bool on = distance <= ON_SURFACE * g->f->extent;
@@ -133,7 +133,8 @@ static void look_at(gathered *g, uint32_t t) {
   }
 }
 
-/* Whether two minima are one: a place right above the end of a facet is above its edge, too. */
+/* True if two minima are the same: a point exactly above the end of a facet is also above its
+ * edge. */
 static bool is_same(const gathered *g, const tl_near *a, const tl_near *b) {
   const talus_dvec3 d = tl_dsub(a->at, b->at);
   return tl_dlength(d) <= 1e-8 * (g->reach + a->distance) &&
@@ -150,7 +151,7 @@ static void sort_by_feature(tl_near *list, int count) {
   }
 }
 
-/* Facets before edges, edges before vertices. */
+/* Facets come before edges, edges before vertices. */
 static void drop_copies(gathered *g) {
   int kept = 0;
   for (int i = 0; i < g->count; ++i) {
@@ -163,7 +164,7 @@ static void drop_copies(gathered *g) {
   g->count = kept;
 }
 
-/* What is nearest tells whether the place is inside. */
+/* The nearest minimum decides whether the point is inside. */
 static void choose_side(gathered *g) {
   int nearest = 0, kept = 0;
   for (int i = 1; i < g->count; ++i) {
@@ -225,7 +226,7 @@ int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
   return finish(&g, out);
 }
 
-/* The box shrinks with what is found. */
+/* The search box shrinks to the nearest distance found. */
 static double nearest_within(const tl_mesh_posed *m, talus_dvec3 local, double reach) {
   const tl_facets *f = m->f;
   double best = reach;
@@ -259,7 +260,7 @@ int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_nea
   return 1;
 }
 
-/* A place of a body: the centre of mass may lie outside of a ring. */
+/* A point of a body; the centre of mass of a ring is not one. */
 static talus_dvec3 place_in(const tl_posed *p) {
   if (p->shape->kind != TALUS_MESH && p->shape->kind != TALUS_CLUMP)
     return p->position;
@@ -275,7 +276,7 @@ static double buried_in(const tl_posed *mesh, const tl_posed *other) {
   const talus_dvec3 local = tl_mesh_to_local(&m, place_in(other));
   const double reach = tl_dlength(local) + 2 * (double)mesh->shape->radius;
   tl_near near;
-  if (!m.f->is_closed) /* which no surface goes round: the side of what is nearest counts */
+  if (!m.f->is_closed) /* an open mesh encloses nothing: the side of the nearest feature decides */
     return tl_mesh_deep(&m, local, reach, &near) > 0 ? near.distance * m.scale : 0;
   const bool is_within = tl_facets_winding(m.f, local) != 0;
   if (is_within == (mesh->shape->open == TALUS_SIDES_IN))

@@ -1,20 +1,19 @@
 /* Features of two meshes: vertices of each against the other, and edges against edges. A pair of
- * features is a contact where the direction between them is in both normal cones. */
+ * features is a contact if the direction between them is in both normal cones. */
 #include "narrow/mesh_pair.h"
 
 #include "kernels/nearest.h"
 
-/* rad: how far a vertex may be from looking at what it meets. Generous: the corners of a face that
- * lies nearly flat on another all count, each with its own gap. */
+/* rad: how far outside of its cone a vertex may meet something. The tolerance is large so that all
+ * corners of a face that nearly lies on another give contacts, each with its own gap. */
 #define SLANT 0.2
-/* rad: the same of edges, whose crossings are the other corners of two faces that lie on each
- * other.
- */
+/* rad: the same for edges; their crossings are the other corners of two faces that lie on each
+ * other. */
 #define SLANT_OF_EDGE 0.03
-/* Of the smaller body's radius: how deep behind a surface features are looked for, and how much
- * deeper vertices are where something was found that is deep. */
+/* Part of the smaller body's radius: depth behind a surface up to which features are searched, and
+ * additional depth of vertices if something deep was found. */
 #define SHALLOW 0.03
-#define FIRST   0.003 /* the same of a first look */
+#define FIRST   0.003 /* the same in a first search */
 #define DEEP    0.5
 
 static tl_mesh_move move_of(const tl_mesh_posed *from, const tl_mesh_posed *to) {
@@ -118,7 +117,7 @@ tl_triangle_corners tl_mesh_pair_second(const tl_mesh_pair *pair, uint32_t trian
 
 /* ---- vertices -------------------------------------------------------------------------------- */
 
-/* A vertex x of one body, in the world, which is `s` over the other. */
+/* Adds a vertex x of one body (world), whose height above the other is `s`. */
 static void add_vertex(const tl_mesh_pair *pair, bool is_a, uint32_t vertex, uint32_t feature,
                        talus_dvec3 x, talus_dvec3 away, double s, tl_mesh_points *points) {
   const tl_mesh_posed *own = is_a ? &pair->a : &pair->b;
@@ -133,8 +132,9 @@ static void add_vertex(const tl_mesh_pair *pair, bool is_a, uint32_t vertex, uin
   tl_mesh_points_add(points, &point);
 }
 
-/* The vertex at the bottom of a dent has its cone behind the surface, and nearly flat ones have
- * one on either side, by the slant: what has sides looks out, unless it ends there. */
+/* True if the vertex faces the direction. A vertex at the bottom of a dent has its cone behind the
+ * surface; a nearly flat one accepts both sides, by SLANT. A surface with an inside faces outwards,
+ * unless it ends there. */
 static bool looks(const tl_mesh_posed *m, uint32_t vertex, talus_dvec3 towards) {
   const talus_dvec3 w = tl_frame_to_local(&m->frame, towards);
   return tl_vertex_looks(m->f, vertex, w, SLANT) &&
@@ -142,7 +142,7 @@ static bool looks(const tl_mesh_posed *m, uint32_t vertex, talus_dvec3 towards) 
           tl_feature_is_border(m->f, vertex));
 }
 
-/* Whether the vertex is behind the surface by half of what is looked for. */
+/* True if the vertex is behind the surface by more than half of the search depth. */
 static bool meet_vertex(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32_t vertex,
                         tl_mesh_points *points) {
   const bool is_a = run->is_a;
@@ -160,7 +160,7 @@ static bool meet_vertex(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32
       add_vertex(pair, is_a, vertex, near[i].feature, x, away,
                  near[i].inside ? -distance : distance, points);
     else if (other->f->two_sided && !tl_feature_is_border(other->f, near[i].feature) &&
-             looks(own, vertex, away)) /* it went through the sheet, and not past its end */
+             looks(own, vertex, away)) /* it passed through the sheet, not around its end */
       add_vertex(pair, is_a, vertex, near[i].feature, x, tl_dscale(away, -1), -distance, points);
   }
   return count > 0 && near[0].inside && near[0].distance * other->scale > pair->shallow;
@@ -194,7 +194,7 @@ void tl_mesh_pair_meet_deep(const tl_mesh_pair *pair, bool is_a, uint32_t triang
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-/* An edge in the world. */
+/* An edge in world coordinates. */
 typedef struct side {
   uint32_t number;
   talus_dvec3 from, along;
@@ -207,16 +207,21 @@ static side side_of(const tl_mesh_posed *m, uint32_t edge) {
   return s;
 }
 
-/* Whether a place is behind the surface, no deeper than `depth`. */
+/* Whether a place is behind the surface, no deeper than `depth`; or in front of it by no more than
+ * what edges may lean by: where sides are parallel it is on them, and rounding would decide. */
 static bool is_behind(const tl_mesh_posed *m, talus_dvec3 place, double depth) {
   tl_near near[TL_NEAR_MOST];
   if (m->f->two_sided)
     return true;
   const double reach = depth * (1 + 1e-6) / m->scale + 1e-12 * m->f->extent;
-  return tl_mesh_near(m, tl_mesh_to_local(m, place), reach, near) > 0 && near[0].inside;
+  const int count = tl_mesh_near(m, tl_mesh_to_local(m, place), reach, near);
+  for (int i = 0; i < count; ++i)
+    if (near[i].inside || near[i].distance * m->scale <= SLANT_OF_EDGE * depth)
+      return true;
+  return false;
 }
 
-/* As vertices do. */
+/* The same as for vertices. */
 static bool edge_looks(const tl_mesh_posed *m, uint32_t edge, talus_dvec3 towards) {
   const tl_facets *f = m->f;
   const talus_dvec3 w = tl_frame_to_local(&m->frame, towards);
@@ -225,7 +230,7 @@ static bool edge_looks(const tl_mesh_posed *m, uint32_t edge, talus_dvec3 toward
          (f->two_sided || ends || tl_ddot(w, tl_edge_normal(f, edge)) >= 0);
 }
 
-/* w: unit, from b to a. */
+/* w: unit vector from b to a. */
 static bool edges_look(const tl_mesh_pair *pair, const side *a, const side *b, talus_dvec3 w) {
   return edge_looks(&pair->b, b->number, w) && edge_looks(&pair->a, a->number, tl_dscale(w, -1));
 }
@@ -237,7 +242,7 @@ static void meet_edges(const tl_mesh_pair *pair, const side *a, const side *b,
   const double ab = tl_ddot(a->along, b->along);
   const double ar = tl_ddot(a->along, r), br = tl_ddot(b->along, r), det = aa * bb - ab * ab;
   if (!(det > 1e-12 * aa * bb))
-    return; /* parallel: their ends meet */
+    return; /* parallel: their ends give contacts */
   const double s = (ab * br - ar * bb) / det, t = (aa * br - ab * ar) / det;
   if (!(s > 0 && s < 1 && t > 0 && t < 1))
     return;
@@ -248,7 +253,7 @@ static void meet_edges(const tl_mesh_pair *pair, const side *a, const side *b,
     return;
   if (apart < 0)
     w = tl_dscale(w, -1), apart = -apart;
-  if (!edges_look(pair, a, b, w)) { /* or one went through the other */
+  if (!edges_look(pair, a, b, w)) { /* or one has passed through the other */
     w = tl_dscale(w, -1), apart = -apart;
     if (!edges_look(pair, a, b, w) || !is_behind(&pair->a, on_b, -apart) ||
         !is_behind(&pair->b, on_a, -apart))
@@ -269,7 +274,7 @@ static bool is_own_edge(const tl_facets *f, uint32_t t, uint32_t k, uint32_t *ed
          !tl_edge_is_concave(f, *edge);
 }
 
-/* An edge of a against those that a triangle of b is the first of. */
+/* Tests an edge of a against the edges that list this triangle of b first. */
 static void meet_edges_of(const tl_mesh_pair *pair, const side *a, uint32_t triangle,
                           tl_mesh_points *points) {
   uint32_t other;
@@ -300,11 +305,11 @@ static void meet_edge(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32_t
       meet_edges_of(pair, &a, t, points);
 }
 
-/* ---- deep ------------------------------------------------------------------------------------ */
+/* ---- deep overlap ---------------------------------------------------------------------------- */
 
-/* Marks the corners of a triangle that are behind the plane of one that it goes through. A vertex
- * that is behind the surface, in a triangle that goes through it, is behind one of those planes:
- * that of the nearest place, within the triangle, where it goes through. */
+/* Marks the corners of a triangle that are behind the plane of a triangle that it crosses. A vertex
+ * behind the surface, in a crossing triangle, is behind one of those planes: that of the nearest
+ * point inside the triangle where it crosses. */
 static void mark_behind(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32_t other,
                         bool behind[3]) {
   const tl_mesh_posed *own = run->is_a ? &pair->a : &pair->b;
@@ -368,9 +373,9 @@ static double distance_in_run(const tl_mesh_posed *other, talus_dvec3 local,
   return least;
 }
 
-/* Whether a triangle that goes through the other body has a corner behind it, out of reach: no
- * feature tells of that one. Where surfaces go through each other, a vertex is behind one by no
- * more than a side is long. */
+/* True if a crossing triangle has a corner that is behind the surface by more than the reach; no
+ * feature covers that. Where surfaces cross, no vertex is behind by more than the length of a
+ * side. */
 static bool is_deep(const tl_mesh_pair *pair, const tl_mesh_run *run) {
   const tl_mesh_posed *own = run->is_a ? &pair->a : &pair->b;
   const tl_mesh_posed *other = run->is_a ? &pair->b : &pair->a;
@@ -390,7 +395,7 @@ static bool is_deep(const tl_mesh_pair *pair, const tl_mesh_run *run) {
     const uint32_t vertex = own->f->triangle[3 * (size_t)run->triangle + k];
     const talus_dvec3 x = tl_mesh_to_world(own, tl_facets_point(own->f, vertex));
     const talus_dvec3 local = tl_mesh_to_local(other, x);
-    /* No farther than the triangles that are known: most are in reach, and done with. */
+    /* Only as far as the nearest known triangle: most vertices are in reach and done. */
     const double known = distance_in_run(other, local, run);
     if (known * other->scale <= pair->reach)
       continue;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Whether two points say the same: a corner above the end of a facet is above its edge, too. */
+/* True if two points are the same: a corner above the end of a facet is also above its edge. */
 static bool is_copy(const tl_mesh_points *points, const tl_point *a, const tl_point *b) {
   const talus_dvec3 d = tl_dsub(a->point, b->point);
   return tl_ddot(d, d) <= points->same * points->same &&
@@ -16,7 +16,7 @@ void tl_mesh_points_clear(tl_mesh_points *points, double size) {
   points->alike = 1 - 1e-6;
 }
 
-/* Of copies the deepest stays; of equals the first. */
+/* Of copies keeps the deepest; of equals the first. */
 static void drop_copies(tl_mesh_points *points) {
   tl_point *list = points->list;
   int kept = 0;
@@ -26,12 +26,12 @@ static void drop_copies(tl_mesh_points *points) {
       copy = j != i && is_copy(points, &list[i], &list[j]) &&
              (list[j].gap < list[i].gap || (list[j].gap == list[i].gap && j < i));
     if (!copy)
-      list[kept++] = list[i]; /* compared with what is behind it only where that is deeper */
+      list[kept++] = list[i]; /* the next one is compared with it only if deeper */
   }
   points->count = kept;
 }
 
-/* By direction: the number of bins, or one more than there may be. */
+/* Groups points by direction; returns the number of bins, or one more than allowed. */
 static int make_bins(const tl_mesh_points *points, double cosine, int bin[TL_MESH_CANDIDATES]) {
   talus_vec3 normal[TL_MESH_BINS];
   int bins = 0;
@@ -49,7 +49,7 @@ static int make_bins(const tl_mesh_points *points, double cosine, int bin[TL_MES
   return bins;
 }
 
-/* Marks the points of one bin that stay. */
+/* Marks the points of a bin that are kept. */
 static void choose_in_bin(const tl_mesh_points *points, const int *bin, int which, bool *stays) {
   tl_corners corners;
   corners.count = 0;

@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-#define PATIENT 2 /* looks without a near row, after which sisters are narrowed */
+/* consecutive looks in which all sister rows were apart, after which they are narrowed */
+#define PATIENT 2
 
 static bool is_same(const tl_row *x, const tl_row *y) { return x->a == y->a && x->b == y->b; }
 
@@ -84,7 +85,7 @@ static talus_status need_pair(tl_multires *m, uint32_t a, uint32_t b) {
   return status;
 }
 
-/* ---- one look at one pair -------------------------------------------------------------------- */
+/* ---- one pair in one look -------------------------------------------------------------------- */
 
 typedef struct look_job {
   tl_multires *m;
@@ -98,7 +99,7 @@ static talus_status keep(tl_multires_pair *p, tl_row row, tl_row parent, uint32_
   return tl_array_push(&p->next, ((tl_multires_row){row, parent, misses}));
 }
 
-/* The contact of two surrogates: it pushes with a share of the law. */
+/* Adds the contact of two surrogates, which pushes with a share of the law. */
 static talus_status push_coarse(const look_job *job, tl_multires_pair *p, const tl_row *row,
                                 const tl_row_near *near) {
   const double reach = job->m->reach, halo = 0.5 * reach;
@@ -107,7 +108,7 @@ static talus_status push_coarse(const look_job *job, tl_multires_pair *p, const 
   const double eps = fmax(near->eps_a, near->eps_b) + halo;
   const double gap = near->distance - near->eps_a - near->eps_b;
   const talus_dvec3 way = tl_dsub(near->on_a, near->on_b);
-  if (!(near->distance > 1e-9 * eps)) /* they go through each other: no direction */
+  if (!(near->distance > 1e-9 * eps)) /* they cross: no direction */
     return TALUS_OK;
   tl_point point = tl_point_at(near->on_a, tl_dscale(way, 1 / tl_dlength(way)), near->distance,
                                row->a | 0x40000000u, row->b | 0x40000000u);
@@ -115,7 +116,7 @@ static talus_status push_coarse(const look_job *job, tl_multires_pair *p, const 
   return tl_array_push(&p->coarse, point);
 }
 
-/* What became of a row of the last front. */
+/* Handles a row of the last front by its verdict. */
 static talus_status judge(const look_job *job, tl_multires_pair *p, size_t i) {
   const tl_multires_row *old = &p->rows.data[i];
   const tl_row_near *near = &p->near.data[i];
@@ -138,8 +139,8 @@ static bool is_back(const tl_multires_pair *p, const tl_row *row) {
   return false;
 }
 
-/* Sisters that are all there and apart for long go back to the row above; it is not narrowed to a
- * second time. */
+/* Replaces sister rows by the row above if all are present and have been apart for long enough.
+ * This happens once for a row. */
 static talus_status narrow(const look_job *job, tl_multires_pair *p, uint32_t pair) {
   size_t kept = 0;
   const size_t count = p->next.count;
@@ -165,7 +166,7 @@ static talus_status narrow(const look_job *job, tl_multires_pair *p, uint32_t pa
   return TALUS_OK;
 }
 
-/* As printed, every active node of one body is compared with every one of the other. */
+/* As printed: every active node of one body is compared with every active node of the other. */
 static int by_number(const void *left, const void *right) {
   const uint32_t x = *(const uint32_t *)left, y = *(const uint32_t *)right;
   return x < y ? -1 : x > y;
@@ -254,7 +255,7 @@ static talus_status add_up(tl_multires *m, const tl_fronts *fronts, const tl_pai
   uint64_t total = 0;
   for (size_t i = 0; i < fronts->count; ++i) {
     const tl_multires_pair *p = &m->pairs.data[place_of(m, bodies[i].a, bodies[i].b)];
-    if (p->status != TALUS_OK) /* the message of a worker is in its own thread */
+    if (p->status != TALUS_OK) /* worker threads have messages of their own */
       return tl_fail(p->status, "out of memory for the front of two meshes");
     start[i] = total;
     total += p->leaves;

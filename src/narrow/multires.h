@@ -8,9 +8,8 @@
  * its children stay. A front always covers the root, so that a look in which nothing was widened
  * has found all near triangles: those of every other search, to the bit.
  *
- * A look that widened something has no contacts of surrogates but where springs have a reach: a
- * halo of their own. There those of level k push with eps_0/eps_k of the law, eps_0 being half the
- * reach. */
+ * In a look that widened something, surrogates have contacts only if springs have a reach (a halo
+ * of their own). Those of level k push with eps_0/eps_k of the law; eps_0 is half the reach. */
 #ifndef TL_NARROW_MULTIRES_H
 #define TL_NARROW_MULTIRES_H
 
@@ -19,14 +18,15 @@
 /* Fronts of all pairs of meshes (narrow/multires_pair.h). */
 typedef struct tl_multires {
   double reach;                            /* m, of springs */
-  TL_ARRAY(struct tl_multires_pair) pairs; /* ascending; rows keep their room from step to step */
-  size_t count;                            /* of pairs in use */
-  size_t widened;                          /* rows in the last look, of all pairs */
-  uint64_t product; /* what all active nodes of one body against all of the other would have been,
-                       as printed: sum over pairs and looks since the world was made */
+  TL_ARRAY(struct tl_multires_pair) pairs; /* ascending; their rows keep memory from step to step */
+  size_t count;                            /* number of pairs in use */
+  size_t widened;                          /* rows widened in the last look, over all pairs */
+  /* comparisons as printed, all active nodes of one body with all of the other: sum over pairs and
+   * looks since the world was made */
+  uint64_t product;
 } tl_multires;
 
-/* Back to the roots; nothing is known of any pair. */
+/* Goes back to the roots of all pairs, and forgets the pairs. */
 void tl_multires_begin(tl_multires *m, double reach);
 void tl_multires_release(tl_multires *m);
 

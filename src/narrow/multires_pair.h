@@ -5,7 +5,7 @@
 #include "narrow/multires.h"
 #include "narrow/surrogate.h"
 
-/* A row, the one it is a child of, and in how many looks it was apart, one after the other. */
+/* A row, its parent, and the number of consecutive looks in which it was apart. */
 typedef struct tl_multires_row {
   tl_row row, parent;
   uint32_t misses;
@@ -14,21 +14,21 @@ typedef struct tl_multires_row {
 typedef struct tl_multires_pair {
   uint32_t a, b; /* slots */
   TL_ARRAY(tl_multires_row) rows, next;
-  TL_ARRAY(tl_row) back; /* rows that were narrowed to (the thesis' U) */
+  TL_ARRAY(tl_row) back; /* rows to which sisters were narrowed (U of the thesis) */
   TL_ARRAY(tl_row_near) near;
   TL_ARRAY(tl_row) asked;
   TL_ARRAY(tl_point) coarse; /* contacts of surrogates */
-  size_t leaves;             /* near ones, at the begin of `rows` */
-  size_t widened;            /* rows, in the last look */
-  uint64_t product;          /* what all active nodes of one body against all of the other are */
+  size_t leaves;             /* near leaves, at the begin of `rows` */
+  size_t widened;            /* rows widened in the last look */
+  uint64_t product;          /* comparisons of all active nodes of one body with all of the other */
   talus_status status;
 } tl_multires_pair;
 
 /* The front of a pair, or NULL. */
 const tl_multires_pair *tl_multires_of(const tl_multires *m, uint32_t a, uint32_t b);
 
-/* The near triangles of all pairs as far as fronts go, as tl_surrogates_find; bodies: slots of each
- * pair. */
+/* The near triangles of all pairs, as far as fronts have reached, like tl_surrogates_find. bodies:
+ * slots of each pair. */
 talus_status tl_multires_find(tl_multires *m, const tl_fronts *fronts, const tl_pair *bodies,
                               tl_front_list *list);
 

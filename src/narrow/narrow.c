@@ -1,10 +1,9 @@
 /* Contacts of all pairs, in the order of the pairs, with bounded scratch.
  *
- * Pairs are worked on in blocks. Each block writes its contacts one behind the other into room of
- * its own, sized by what its kinds could give at most; then the blocks are appended to the set in
- * order. A batch is as many blocks as fit into the scratch. What comes out depends on the pairs
- * alone, not on which thread worked on which block, and the set never holds room for pairs that do
- * not touch. */
+ * Pairs are processed in blocks. Each block writes its contacts into room of its own, whose size
+ * follows from the kinds of its pairs; then the blocks are appended to the set in order. A batch is
+ * as many blocks as fit into the scratch. The result depends on the pairs only, not on which thread
+ * processed which block, and the set never holds room for pairs that do not touch. */
 #include "narrow/narrow.h"
 #include "contact/history.h"
 #include "contact/reach.h"
@@ -20,22 +19,23 @@
 
 #define PAIRS_PER_BLOCK ((size_t)256)
 #define ROOM_OF_BATCH   ((size_t)4096) /* contacts; more would save few forks and cost memory */
-#define GRAIN           ((size_t)4)    /* blocks worth waking a thread for */
+#define GRAIN           ((size_t)4)    /* blocks for which a thread is woken */
 
 typedef struct pair_block {
-  size_t room;                         /* contacts it can have at most */
-  size_t begin;                        /* of its room within the scratch */
+  size_t room;                         /* upper bound of its contacts */
+  size_t begin;                        /* offset of its room in the scratch */
   size_t count;                        /* contacts found */
-  size_t target;                       /* of its contacts within the set */
+  size_t target;                       /* offset of its contacts in the set */
   const tl_pair *no_entry;             /* first pair without an entry in the table, or NULL */
   uint64_t look[PAIRS_PER_BLOCK / 64]; /* pairs that may meet */
-  uint64_t far[PAIRS_PER_BLOCK / 64];  /* those of spheres that only spins may bring together */
-  size_t strikes;                      /* pairs of spheres that certainly strike */
-  size_t searched;                     /* pairs that keep an axis if they miss */
-  size_t kept_begin, kept_count;       /* axes of those that missed, within the scratch */
-  size_t kept_target;                  /* within the list */
-  bool spheres;                        /* these are all of spheres, and meet: `room` of them */
-  bool starts;                         /* a batch */
+  uint64_t far[PAIRS_PER_BLOCK / 64];  /* pairs of spheres that only spins may bring together */
+  size_t strikes;                      /* pairs of spheres that will certainly strike */
+  size_t searched;                     /* pairs that keep an axis if they have no contact */
+  size_t kept_begin, kept_count;       /* its axes, in the scratch */
+  size_t kept_target;                  /* offset of its axes in the list */
+  /* all pairs are of spheres and have a contact: `room` of them */
+  bool spheres;
+  bool starts; /* first block of a batch */
 } pair_block;
 
 typedef struct work {
@@ -45,13 +45,13 @@ typedef struct work {
   const talus_real *margins; /* by slot */
   pair_block *blocks;        /* of all pairs */
   size_t block_count;
-  size_t first;         /* block of the batch */
+  size_t first;         /* first block of the batch */
   tl_contact *scratch;  /* of the batch */
   tl_contact *contacts; /* the whole set */
   tl_ell_finder ellipsoids;
   tl_sphere_row *spheres;    /* by slot, or NULL */
-  const tl_contacts *before; /* whose normals are guesses, or NULL */
-  bool searches;             /* some pairs may have memory */
+  const tl_contacts *before; /* their normals are guesses; or NULL */
+  bool searches;             /* some pairs may have a guess or an axis */
   tl_kept_axes *kept;        /* or NULL */
   tl_kept_axis *kept_scratch;
   const tl_sphere_loops *loops;
@@ -59,7 +59,7 @@ typedef struct work {
   tl_sphere_way way;
   tl_sphere_reach reach;
   tl_narrow_scope scope;
-  tl_parts parts; /* found before all others */
+  tl_parts parts; /* contacts of clumps and meshes, found first */
 } work;
 
 static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) {
@@ -79,14 +79,15 @@ static size_t write_points(const tl_pair *pair, const tl_ordered *p, tl_point *p
   return (size_t)count;
 }
 
-/* A pair that keeps axes, with the contact of the last step whose normal is a guess, or NULL. */
+/* Searches a pair that keeps axes. last: its contact of the last step, whose normal is a guess, or
+ * NULL. */
 static size_t search_pair(const work *job, const tl_pair *pair, const tl_contact *guess,
                           tl_contact *out, talus_dvec3 *parting) {
   const tl_ordered p = tl_order_pair(&job->scope, pair);
   const double sign = p.swapped ? -1 : 1;
   tl_point points[TL_NARROW_MAX_POINTS];
   talus_dvec3 normal;
-  if (guess) { /* A unit vector in float is one to 1e-7 only. */
+  if (guess) { /* a unit vector in float has length 1 to about 1e-7 */
     const talus_vec3 n = guess->normal;
     normal = tl_dunit(tl_dvec3(sign * (double)n.x, sign * (double)n.y, sign * (double)n.z));
   }
@@ -102,7 +103,7 @@ static size_t find_by_table(const work *job, const tl_pair *pair, tl_contact *ou
   tl_narrow_fn *const find = tl_narrow_table[p.first.shape->kind][p.second.shape->kind];
   return write_points(pair, &p, points, find(&p.first, &p.second, p.margin, points), out);
 }
-/* Whether a sphere is far from every wall of a container: most are, and are done with here. */
+/* True if a sphere is far from every wall of a container; most are, and need no further test. */
 static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, talus_real margin) {
   const tl_shape *walls = tl_body_shape(job->model, container);
   const talus_quat q = job->crowd->in->rotation[container];
@@ -120,7 +121,7 @@ static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, t
          fabs(x.z) + need < half * walls->size[2];
 }
 
-/* Whether one of the pair is a sphere far from all walls of the container that is the other. */
+/* True if one of the pair is a sphere and the other a container whose walls are all far away. */
 static bool is_within_walls(const work *job, const tl_pair *pair) {
   const talus_shape_kind a = tl_body_shape(job->model, pair->a)->kind;
   const talus_shape_kind b = tl_body_shape(job->model, pair->b)->kind;
@@ -141,7 +142,7 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out
   }
   if (shape_a->kind != TALUS_SPHERE || shape_b->kind != TALUS_SPHERE)
     return find_by_table(job, pair, out);
-  /* Very many in most scenes, without the table. */
+  /* Most pairs of most scenes: tested without the table. */
   const talus_real margin = job->margins[pair->a] + job->margins[pair->b];
   const talus_dvec3 *position = job->crowd->in->position;
   const talus_dvec3 to_b = tl_model_offset(model, position[pair->a], position[pair->b]);
@@ -156,7 +157,7 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out
 
 /* ---- all pairs ------------------------------------------------------------------------------ */
 
-/* Contacts that a pair can have at most. */
+/* Upper bound of the contacts of a pair. */
 static size_t room_of(const work *job, pair_block *block, const tl_pair *pair) {
   const talus_shape_kind a = tl_body_shape(job->model, pair->a)->kind;
   const talus_shape_kind b = tl_body_shape(job->model, pair->b)->kind;
@@ -172,8 +173,8 @@ static size_t room_of(const work *job, pair_block *block, const tl_pair *pair) {
   return (size_t)room;
 }
 
-/* Which of up to 64 pairs may meet: of spheres those that do, of others all but spheres that are
- * far from a container's walls. Returns the room that they need. */
+/* Marks which of up to 64 pairs may have contacts: pairs of spheres that do, and other pairs except
+ * spheres far from a container's walls. Returns the room that they need. */
 static size_t measure_word(const work *job, pair_block *block, const tl_pair *pairs, size_t count,
                            uint64_t *look, uint64_t *far) {
   tl_sphere_word word = {.others = count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0)};
@@ -209,7 +210,7 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Takes pairs out whose contacts would be taken out again (contact/reach.h). */
+/* Removes pairs whose contacts would be removed later (contact/reach.h). */
 static void drop_far_pairs(void *context, size_t begin, size_t end) {
   const work *job = context;
   for (size_t i = begin; i < end; ++i) {
@@ -227,8 +228,8 @@ static void drop_far_pairs(void *context, size_t begin, size_t end) {
   }
 }
 
-/* In a crowd of bodies that strike each other most contacts ahead are found in vain: they are not
- * written at all where it is certain, from pairs of spheres alone, that it is such a crowd. */
+/* In a crowd of bodies that strike each other most contacts ahead are found in vain. If pairs of
+ * spheres alone show that it is such a crowd, those contacts are not written. */
 static void drop_far(work *job, size_t contacts) {
   size_t strikes = 0;
   for (size_t i = 0; i < job->block_count; ++i) {
@@ -239,7 +240,7 @@ static void drop_far(work *job, size_t contacts) {
     tl_for(&job->model->par, job->block_count, GRAIN, drop_far_pairs, job);
 }
 
-/* The pairs of a block that may meet, in order: how many. */
+/* Lists the pairs of a block that may have contacts, in order; returns their number. */
 static size_t list_looks(const work *job, size_t block, tl_pair list[PAIRS_PER_BLOCK]) {
   size_t count, n = 0;
   const tl_pair *pairs = block_pairs(job, block, &count);
@@ -249,7 +250,7 @@ static size_t list_looks(const work *job, size_t block, tl_pair list[PAIRS_PER_B
   return n;
 }
 
-/* A block on its way through what the last step left, in the order of its pairs. */
+/* Cursors of a block in the data of the last step, in the order of its pairs. */
 typedef struct recall {
   size_t contact, axis; /* cursors */
   tl_kept_axis *kept;   /* axes of this step */
@@ -267,8 +268,8 @@ static recall recall_from(const work *job, const pair_block *block, tl_pair firs
   return r;
 }
 
-/* The first of a pair's last contacts stands for all: one normal is theirs. A pair that had none
- * may have an axis; one that has none now keeps an axis. */
+/* All contacts of a pair have one normal, so the first is the guess. A pair without a contact may
+ * have an axis instead; one that has no contact now keeps an axis. */
 static size_t search_with_memory(const work *job, const tl_pair *pair, recall *r, tl_contact *out) {
   const tl_contact *guess = job->before ? tl_history_next(job->before, *pair, &r->contact) : NULL;
   const tl_kept_axis *last =
@@ -288,7 +289,7 @@ static size_t search_with_memory(const work *job, const tl_pair *pair, recall *r
   return count;
 }
 
-/* As the pair is left by its motion within the step. */
+/* Contacts of a pair, changed if it moves sideways within the step (swept.h). */
 static size_t find_on_way(const work *job, const tl_pair *pair, recall *r, tl_contact *out) {
   const bool searched =
       job->searches && tl_narrow_keeps_axis(tl_body_shape(job->model, pair->a)->kind,
@@ -298,8 +299,7 @@ static size_t find_on_way(const work *job, const tl_pair *pair, recall *r, tl_co
   return tl_swept_pair(&job->swept, out, count);
 }
 
-/* Pairs of ellipsoids go through the lanes together; contacts come out in the order of the pairs.
- */
+/* Pairs of ellipsoids go through lanes together; contacts are written in the order of the pairs. */
 static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, recall *r,
                           tl_contact *out) {
   uint8_t hits[TL_ELL_BATCH];
@@ -327,7 +327,7 @@ static void find_in_blocks(void *context, size_t begin, size_t end) {
     block->count = block->room;
     block->kept_count = 0;
     if (block->spheres)
-      continue; /* written where they go */
+      continue; /* written in place */
     const size_t count = list_looks(job, i, pairs);
     size_t found = 0;
     tl_contact *out = job->scratch + block->begin;
@@ -386,7 +386,7 @@ static talus_status refuse(const tl_model *model, const tl_pair *pair) {
                  (unsigned long long)model->property.uid[pair->b]);
 }
 
-/* Where each block writes; *most and *most_kept are the room of the largest batch. */
+/* Assigns room to blocks; *most and *most_kept are the sizes of the largest batch. */
 static talus_status plan_batches(const work *job, size_t *most, size_t *most_kept) {
   size_t used = 0, kept = 0;
   *most = *most_kept = 0;
@@ -408,7 +408,7 @@ static talus_status plan_batches(const work *job, size_t *most, size_t *most_kep
   return TALUS_OK;
 }
 
-/* Room for the axes of a batch behind those that are kept already. */
+/* Takes room for the axes of a batch behind those that are kept already. */
 static talus_status lay_kept(const work *job, size_t blocks) {
   if (!job->kept)
     return TALUS_OK;
@@ -420,11 +420,11 @@ static talus_status lay_kept(const work *job, size_t blocks) {
   return tl_array_resize(&job->kept->after, total);
 }
 
-/* The blocks from job->first on that share the scratch. */
+/* Runs the blocks from job->first on that share the scratch. */
 static talus_status run_batch(work *job, size_t blocks, tl_contacts *contacts) {
   const tl_par *par = &job->model->par;
   tl_for(par, blocks, GRAIN, find_in_blocks, job);
-  TL_GO_ON(job->crowd->cancel); /* else blocks are not counted */
+  TL_GO_ON(job->crowd->cancel); /* otherwise blocks are not counted */
   size_t total = contacts->count;
   for (size_t i = job->first; i < job->first + blocks; ++i) {
     job->blocks[i].target = total;
@@ -446,7 +446,7 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   TL_TRY(tl_parts_find(&job->scope, job->pairs, &job->parts));
   TL_GO_ON(job->crowd->cancel);
   tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
-  TL_GO_ON(job->crowd->cancel); /* else blocks are not measured */
+  TL_GO_ON(job->crowd->cancel); /* otherwise blocks are not measured */
   drop_far(job, contacts->count);
   size_t most, most_kept;
   TL_TRY(plan_batches(job, &most, &most_kept));

@@ -24,8 +24,8 @@ static tl_posed pose(const tl_narrow_scope *scope, uint32_t slot, talus_dvec3 po
                     .thesis = model->narrow.fusion == TALUS_FUSION_THESIS};
 }
 
-/* The body of the lower kind goes first, but planes and containers last: for the first the points
- * are near the origin, and a sphere on a far plane gets an arm without rounding. */
+/* The body of the lower kind is first, but planes and containers are second: the points are then
+ * near the origin, and a sphere on a far plane gets an arm without rounding errors. */
 tl_ordered tl_order_pair(const tl_narrow_scope *scope, const tl_pair *pair) {
   const talus_dvec3 *position = scope->crowd->in->position;
   const talus_shape_kind kind_a = tl_body_shape(scope->model, pair->a)->kind;
@@ -40,7 +40,7 @@ tl_ordered tl_order_pair(const tl_narrow_scope *scope, const tl_pair *pair) {
   if (p.swapped) {
     p.first = pose(scope, pair->b, tl_dvec3(0, 0, 0));
     p.second = pose(scope, pair->a, tl_dscale(to_b, -1));
-    /* The image of b next to a; exactly b itself where no boundary lies between. */
+    /* The image of b next to a; exactly b itself if no boundary lies between. */
     p.origin = tl_dadd(position[pair->b], tl_dsub(to_b, direct));
   } else {
     p.first = pose(scope, pair->a, tl_dvec3(0, 0, 0));
@@ -55,7 +55,7 @@ static bool is_before(const tl_contact *a, const tl_contact *b) {
   return a->feature_a != b->feature_a ? a->feature_a < b->feature_a : a->feature_b < b->feature_b;
 }
 
-/* Lets row `at` sink in the heap of the first `count`. */
+/* Sifts row `at` down in the heap of the first `count`. */
 static void sink(tl_contact *heap, size_t at, size_t count) {
   const tl_contact moved = heap[at];
   for (size_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
@@ -68,7 +68,7 @@ static void sink(tl_contact *heap, size_t at, size_t count) {
   heap[at] = moved;
 }
 
-/* Most are sorted as they come. A heap needs no room and never takes the square of the count. */
+/* Most contacts are found in order. A heap sort needs no memory and never quadratic time. */
 void tl_order_sort(tl_contact *contacts, size_t count) {
   size_t sorted = count > 0;
   while (sorted < count && !is_before(&contacts[sorted], &contacts[sorted - 1]))

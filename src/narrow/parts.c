@@ -5,7 +5,8 @@
 #include "narrow/swept.h"
 #include "shape/facets.h"
 
-/* What is searched at a time: so many pairs, or a pair whose bodies have so many spheres. */
+/* Size of a batch: this number of pairs, or a single pair whose bodies have this number of
+ * spheres. */
 #define BATCH   ((size_t)256)
 #define SPHERES ((size_t)32768)
 
@@ -20,8 +21,8 @@ typedef struct batch {
   const tl_narrow_scope *scope;
   tl_parts_pair **list[WAYS];
   size_t count[WAYS];
-  tl_contact *room; /* of those that are searched as a whole: TL_NARROW_MAX_POINTS each */
-  tl_contact *fast; /* of those that are followed: the same */
+  tl_contact *room; /* of pairs searched by the table: TL_NARROW_MAX_POINTS each */
+  tl_contact *fast; /* of pairs that are followed: the same */
 } batch;
 
 static bool has_parts(const tl_model *model) {
@@ -88,7 +89,7 @@ static void find_whole(void *context, size_t begin, size_t end) {
   }
 }
 
-/* ---- on their way ---------------------------------------------------------------------------- */
+/* ---- fast pairs ------------------------------------------------------------------------------ */
 
 static tl_swept swept_of(const tl_narrow_scope *scope) {
   return (tl_swept){scope->model, scope->crowd, scope->margins};
@@ -106,8 +107,8 @@ static void follow(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Whether a pair is met in more than one image. It is not followed: contacts at the begin, with
- * margins as wide as its motion, have all images. */
+/* True if a pair meets in more than one image. Such a pair is not followed: contacts at the begin,
+ * with margins as wide as its motion, include all images. */
 static bool meets_images(const tl_narrow_scope *scope, const tl_pair *pair) {
   const tl_model *model = scope->model;
   if (!is_periodic(model) ||
@@ -117,7 +118,7 @@ static bool meets_images(const tl_narrow_scope *scope, const tl_pair *pair) {
   return tl_parts_has_images(model, &o);
 }
 
-/* Fast pairs first: those that touch already are searched as others are. */
+/* Follows fast pairs. Those that touch already are searched like others. */
 static talus_status follow_fast(batch *job, tl_parts_pair *pairs, size_t n) {
   const tl_swept swept = swept_of(job->scope);
   for (size_t i = 0; i < n; ++i)
@@ -130,7 +131,7 @@ static talus_status follow_fast(batch *job, tl_parts_pair *pairs, size_t n) {
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Moves what a batch found to room of its own, and gives all else back. */
+/* Copies the results of a batch to memory of their own, and releases all other memory. */
 static talus_status keep(tl_arena *arena, tl_arena_mark mark, tl_parts_pair *pairs, size_t n) {
   size_t total = 0;
   tl_contact *kept;

@@ -1,18 +1,18 @@
-/* Clumps: which spheres of two bodies are near each other, as one list of all pairs of bodies; then
- * each of the list by the function of its kinds, once. */
+/* Clumps: makes one list of near spheres for all pairs of bodies; then finds the contacts of each
+ * element once, by the function of its kinds. */
 #include "base/cancel.h"
 #include "base/sort.h"
 #include "narrow/clump.h"
 #include "narrow/parts.h"
 
-#define TESTS ((size_t)4096) /* pairs of spheres that a piece looks at, about */
-#define GRAIN ((size_t)64)   /* of the list */
+#define TESTS ((size_t)4096) /* pairs of spheres that a piece tests, about */
+#define GRAIN ((size_t)64)   /* elements of the list that a thread takes */
 
-/* A pair of bodies; first[i] ... are of the list. */
+/* A pair of bodies; its rows in the list begin at first[i]. */
 typedef struct clumps_pair {
   tl_clump_pair_job job;
   tl_ordered ordered;
-  size_t capacity; /* contacts of two parts */
+  size_t capacity; /* most contacts of two parts */
   size_t first;    /* of its rows in the list */
   size_t rows;
   tl_contact *room;
@@ -32,14 +32,14 @@ typedef struct clumps {
   clumps_pair *pairs;
   tl_parts_pair **out;
   piece *pieces;
-  uint64_t *offset; /* by piece: of its rows */
+  uint64_t *offset; /* by piece: begin of its rows */
   part_pair *list;
-  uint8_t *found; /* by row: contacts */
+  uint8_t *found; /* by row: number of contacts */
 } clumps;
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* Near parts of a piece; list NULL: how many. */
+/* Lists the near parts of a piece; list NULL: only counts them. */
 static size_t list_piece(const clumps *c, const piece *p, part_pair *list) {
   const tl_clump_pair_job *job = &c->pairs[p->pair].job;
   tl_clump_part a = {0}, b = {0};
@@ -90,7 +90,7 @@ static void search_rows(void *context, size_t begin, size_t end) {
   }
 }
 
-/* The rows of a pair move together, ascending by features. */
+/* Puts the rows of a pair together, ascending by features. */
 static void join_pairs(void *context, size_t begin, size_t end) {
   const clumps *c = context;
   for (size_t i = begin; i < end; ++i) {
@@ -106,7 +106,7 @@ static void join_pairs(void *context, size_t begin, size_t end) {
   }
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- the whole search ------------------------------------------------------------------------ */
 
 static size_t rows_of_piece(const tl_clump_pair_job *job) {
   return job->b.parts < TESTS ? TESTS / job->b.parts : 1;
@@ -135,7 +135,7 @@ static talus_status make_pieces(clumps *c, size_t count, size_t *pieces) {
   return TALUS_OK;
 }
 
-/* Where the rows of each pair are, and room for their contacts. */
+/* Finds the rows of each pair, and takes memory for their contacts. */
 static talus_status make_room(clumps *c, size_t count, size_t pieces, size_t total) {
   tl_arena *arena = c->scope->crowd->arena;
   tl_contact *room;

@@ -1,8 +1,9 @@
-/* A mesh that is long beside a period is met in every periodic image that is near, not in the
- * nearest one alone (docs/theory/meshes.md).
+/* A long mesh on a periodic axis is tested in every image that is near, not only in the nearest
+ * (docs/theory/meshes.md).
  *
- * Where one image ends another begins: the open edge of a floor there is no edge. So a point on the
- * border of one image stays only if its direction is also in the cone of the image beside it. */
+ * Where one image ends, another begins: the open edge of a floor is no edge there. So a point on
+ * the border of one image is kept only if its direction is also in the cone of the image beside
+ * it. */
 #include "kernels/nearest.h"
 #include "narrow/mesh.h"
 #include "narrow/mesh_points.h"
@@ -10,14 +11,14 @@
 #include "shape/shape.h"
 
 #define MOST_SHIFTS (TL_PARTS_PERIODS + 4) /* of an axis */
-/* Of the extent: images this near to each other are joined, as vertices of a file are (facets.h).
- */
+/* Part of the extent: images nearer than this are joined, like vertices of a file (facets.h). */
 #define JOINED (4 * TL_FACET_FLAT)
-/* Of the extent: how far from the surface directions are compared; rad: what is no difference. */
+/* Part of the extent: distance from the surface at which directions are compared; rad:
+ * tolerance. */
 #define AWAY 0.05
 #define SAME 2e-5
 
-/* Whole periods that bring the second body near the first, axis by axis. */
+/* Multiples of the period that bring the second body near the first, for each axis. */
 typedef struct shifts {
   double by[3][MOST_SHIFTS];
   int count[3];
@@ -61,7 +62,7 @@ static void find_shifts(const tl_model *model, const tl_ordered *o, shifts *out)
   }
 }
 
-/* Whether a triangle of the mesh at `place` goes on from there towards `away`. */
+/* True if a triangle of the mesh at `place` continues from there in direction `away`. */
 static bool goes_on(const tl_mesh_posed *m, talus_dvec3 place, talus_dvec3 away) {
   const tl_facets *f = m->f;
   const talus_dvec3 p = tl_mesh_to_local(m, place), n = tl_frame_to_local(&m->frame, away);
@@ -85,8 +86,8 @@ static bool goes_on(const tl_mesh_posed *m, talus_dvec3 place, talus_dvec3 away)
   return false;
 }
 
-/* Whether a point of one image of a mesh is within the surface that all images make. `mesh` is that
- * image; where the second body has another shift than `own`, the mesh is away by `sign` times the
+/* True if a point of one image of a mesh is inside the surface that all images form. `mesh` is that
+ * image; if the second body has another shift than `own`, the mesh moves by `sign` times the
  * difference. */
 static bool is_seam(const tl_posed *mesh, const shifts *s, talus_dvec3 own, double sign,
                     talus_dvec3 place, talus_dvec3 away) {
@@ -105,8 +106,8 @@ static bool is_seam(const tl_posed *mesh, const shifts *s, talus_dvec3 own, doub
   return false;
 }
 
-/* Whether a place of a convex body, which is the first and at the origin, is behind a sheet that
- * it went through: through any of its images (narrow/mesh_convex.c). */
+/* True if a point of a convex body, which is first and at the origin, is behind a sheet that it
+ * passed through, in any image (narrow/mesh_convex.c). */
 static bool is_through(const tl_posed *mesh, const shifts *s, talus_dvec3 own, talus_dvec3 place) {
   tl_posed other = *mesh;
   for (int i = 0; i < s->count[0]; ++i)
@@ -121,7 +122,7 @@ static bool is_through(const tl_posed *mesh, const shifts *s, talus_dvec3 own, t
   return false;
 }
 
-/* Whether a point may be of a convex body that went round the end of a sheet. */
+/* True if the point may be of a convex body that went around the end of a sheet. */
 static bool asks_for_way(const tl_posed *first, const tl_posed *second, const tl_point *point) {
   const tl_facets *f = second->shape->facets;
   return f && f->two_sided && second->shape->kind == TALUS_MESH && !first->shape->facets &&
@@ -129,8 +130,8 @@ static bool asks_for_way(const tl_posed *first, const tl_posed *second, const tl
          (double)point->gap + f->rounding * (double)second->scale < 0;
 }
 
-/* The point is midway between the surfaces, the normal from the first to the second; `shift` is
- * what has been added to the second's position. */
+/* True if a point is kept. It is midway between the surfaces, with the normal from the first to the
+ * second; `shift` was added to the second's position. */
 static bool stays(const tl_posed *first, const tl_posed *second, const shifts *s, talus_dvec3 shift,
                   const tl_point *point) {
   const talus_dvec3 n =
@@ -151,12 +152,49 @@ static bool stays(const tl_posed *first, const tl_posed *second, const shifts *s
   return !is_seam(first, s, shift, -1, tl_dalong(point->point, -half - round, n), n);
 }
 
+/* The second body where it has that shift. */
+static tl_posed image_of(const tl_ordered *o, talus_dvec3 shift) {
+  tl_posed second = o->second;
+  second.position = tl_dadd(second.position, shift), second.image = true;
+  return second;
+}
+
+static bool may_be_pierced(const tl_ordered *o) {
+  return o->second.shape->kind == TALUS_MESH && o->second.shape->facets->two_sided &&
+         !o->first.shape->facets && o->first.shape->kind != TALUS_SPHERE;
+}
+
+/* A convex body that a sheet goes through is not left without a way out: the shortest one through
+ * any image. */
+static void add_way_out(const tl_ordered *o, const shifts *s, bool first_is_long,
+                        tl_mesh_points *all) {
+  const double rounding = o->second.shape->facets->rounding * (double)o->second.scale;
+  tl_point best = {.gap = -TL_REAL_MAX};
+  for (int i = 0; i < all->count; ++i)
+    if ((double)all->list[i].gap + rounding < 0)
+      return;
+  for (int i = 0; i < s->count[0]; ++i)
+    for (int j = 0; j < s->count[1]; ++j)
+      for (int k = 0; k < s->count[2]; ++k) {
+        const talus_dvec3 shift = tl_dvec3(s->by[0][i], s->by[1][j], s->by[2][k]);
+        const tl_posed second = image_of(o, shift);
+        tl_point point;
+        if (!tl_mesh_way_out(&o->first, &second, &point) || !(point.gap > best.gap))
+          continue;
+        best = point;
+        if (first_is_long)
+          best.point = tl_dsub(best.point, shift);
+      }
+  if (best.gap > -TL_REAL_MAX)
+    tl_mesh_points_add(all, &best);
+}
+
 int tl_parts_images(const tl_model *model, const tl_ordered *o, tl_point *out) {
   tl_mesh_points all;
   tl_point points[TL_NARROW_MAX_POINTS];
   shifts s;
-  /* Arms are taken from the nearest image of each body, so it is the long one, which is static,
-   * that is shifted in the end. */
+  /* Arms are computed with the nearest image of each body, so finally the long body, which is
+   * static, is shifted. */
   const bool first_is_long = radius_of(&o->first) > radius_of(&o->second);
   find_shifts(model, o, &s);
   tl_mesh_points_clear(&all, 2 * fmin(radius_of(&o->first), radius_of(&o->second)));
@@ -164,8 +202,7 @@ int tl_parts_images(const tl_model *model, const tl_ordered *o, tl_point *out) {
     for (int j = 0; j < s.count[1]; ++j)
       for (int k = 0; k < s.count[2]; ++k) {
         const talus_dvec3 shift = tl_dvec3(s.by[0][i], s.by[1][j], s.by[2][k]);
-        tl_posed second = o->second;
-        second.position = tl_dadd(second.position, shift), second.image = true;
+        const tl_posed second = image_of(o, shift);
         const int count = tl_narrow_table[o->first.shape->kind][second.shape->kind](
             &o->first, &second, o->margin, points);
         for (int p = 0; p < count; ++p)
@@ -175,5 +212,7 @@ int tl_parts_images(const tl_model *model, const tl_ordered *o, tl_point *out) {
             tl_mesh_points_add(&all, &points[p]);
           }
       }
+  if (may_be_pierced(o))
+    add_way_out(o, &s, first_is_long, &all);
   return tl_mesh_points_take(&all, out);
 }

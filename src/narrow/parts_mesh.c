@@ -1,50 +1,46 @@
-/* Two meshes, or a mesh and a revolved wall, by their near triangles (narrow/front.h): runs of one
- * triangle each, blocks of runs dealt out, what the blocks found put together. */
+/* Two meshes, or a mesh and a revolved wall, by their near triangles (narrow/front.h): a run
+ * belongs to one triangle, threads take blocks of runs, and the results of blocks are combined. */
 #include "narrow/front.h"
 #include "narrow/mesh_contour.h"
 #include "narrow/multires_pair.h"
 #include "narrow/parts.h"
 #include "narrow/revolved.h"
 
-/* What of a pair is looked at where something is deep: vertices of all triangles, for the depth of
- * the contour, or for what they meet where there is none. */
-typedef enum depth { SHALLOW, BY_CONTOUR, BY_VERTICES, AGAIN } depth;
-
 /* Triangles of one block of one body, and what is near them; or, where something is deep, all
  * triangles of the block. */
 typedef struct piece {
   uint32_t pair;
   bool is_a;
-  depth depth;
+  tl_mesh_depth depth;
   size_t begin, end; /* of the keys; of the triangles where it looks deep */
   int count;
   bool is_deep;
-  double extreme;   /* along the contour's direction */
-  tl_point *points; /* TL_MESH_MOST */
+  double extreme[TL_MESH_LOOPS]; /* along the directions of contours */
+  tl_point *points;              /* TL_MESH_MOST */
 } piece;
 
-/* What is known of a pair after its near triangles. */
+/* State of a pair after its near triangles are known. */
 typedef struct pair_state {
-  depth depth;
-  tl_mesh_contour contour;
+  tl_mesh_depth depth;
+  tl_mesh_contours contours;
   tl_mesh_points points;
 } pair_state;
 
 typedef struct meshes {
   const tl_narrow_scope *scope;
-  bool is_first; /* pairs for which a first look is not enough are left over */
+  bool is_first; /* first search; pairs for which it is not sufficient remain */
   tl_parts_pair **pairs;
   size_t count;
   tl_ordered *ordered;
   tl_mesh_pair *meshes;
-  tl_multires *fronts; /* that go down one level with each look; NULL: there are none */
+  tl_multires *fronts; /* fronts that go down one level with each look; or NULL */
   tl_front_list near;
   piece *pieces;
   size_t piece_count;
   piece *deep;
   size_t deep_count;
   pair_state *state;
-  size_t *first; /* piece of each pair, and one more */
+  size_t *first; /* by pair: its first piece, and one more */
   size_t *first_deep;
   tl_contact *room; /* TL_MESH_MOST for each pair */
 } meshes;
@@ -73,16 +69,16 @@ static void search_near(const meshes *job, piece *p, tl_mesh_points *points) {
 
 static void search_piece(const meshes *job, piece *p) {
   const tl_mesh_pair *pair = &job->meshes[p->pair];
-  const tl_mesh_contour *contour = &job->state[p->pair].contour;
+  const tl_mesh_contours *contours = &job->state[p->pair].contours;
   tl_mesh_points points;
   tl_mesh_points_start(&points, pair);
-  if (p->depth == SHALLOW)
+  if (p->depth == TL_MESH_SHALLOW)
     search_near(job, p, &points);
-  else
-    p->extreme = p->is_a ? contour->high : contour->low;
-  for (size_t i = p->begin; i < p->end && p->depth == BY_CONTOUR; ++i)
-    tl_mesh_contour_reach(pair, contour, p->is_a, (uint32_t)i, &p->extreme);
-  for (size_t i = p->begin; i < p->end && p->depth == BY_VERTICES; ++i)
+  if (p->depth == TL_MESH_BY_CONTOURS)
+    tl_mesh_contours_begin(contours, p->is_a, p->extreme);
+  for (size_t i = p->begin; i < p->end && p->depth == TL_MESH_BY_CONTOURS; ++i)
+    tl_mesh_contours_reach(pair, contours, p->is_a, (uint32_t)i, p->extreme);
+  for (size_t i = p->begin; i < p->end && p->depth == TL_MESH_BY_VERTICES; ++i)
     tl_mesh_pair_meet_deep(pair, p->is_a, (uint32_t)i, &points);
   tl_mesh_points_close(&points);
   memcpy(p->points, points.list, (size_t)points.count * sizeof *p->points);
@@ -103,7 +99,7 @@ static void search_deep(void *context, size_t begin, size_t end) {
       search_piece(job, &job->deep[i]);
 }
 
-/* Cuts the keys of a body into blocks of triangles; out NULL: how many. */
+/* Cuts the keys of a body into blocks of triangles; out NULL: only counts them. */
 static size_t cut_keys(const tl_mesh_key *keys, size_t begin, size_t end, piece model, piece *out) {
   size_t count = 0;
   for (size_t i = begin; i < end; ++count) {
@@ -132,7 +128,8 @@ static size_t cut_pair(const meshes *job, size_t i, piece *out) {
 
 static size_t cut_deep(const meshes *job, size_t i, piece *out) {
   size_t count = 0;
-  const bool looks = job->state[i].depth == BY_CONTOUR || job->state[i].depth == BY_VERTICES;
+  const bool looks =
+      job->state[i].depth == TL_MESH_BY_CONTOURS || job->state[i].depth == TL_MESH_BY_VERTICES;
   for (int side = 0; side < 2 && looks; ++side) {
     const size_t triangles =
         side == 0 ? job->meshes[i].a.f->triangles : job->meshes[i].b.f->triangles;
@@ -177,36 +174,20 @@ static void add_pieces(const piece *pieces, size_t begin, size_t end, tl_mesh_po
       tl_mesh_points_add(points, &pieces[k].points[i]);
 }
 
-/* The contour of what goes through each other, and whether it must be looked at. */
 static void judge_depth(const meshes *job, size_t i, bool is_deep) {
   pair_state *state = &job->state[i];
-  const tl_mesh_pair *pair = &job->meshes[i];
-  const size_t end = job->near.start[i + 1];
-  bool crosses = false;
-  for (size_t k = job->near.start[i]; k < end && !pair->thesis; ++k)
-    if (tl_mesh_key_crosses(job->near.of_a[k])) {
-      crosses = true;
-      tl_mesh_contour_add(pair, tl_mesh_key_own(job->near.of_a[k]),
-                          tl_mesh_key_other(job->near.of_a[k]), &state->contour);
-    }
-  tl_mesh_contour_close(pair, &state->contour);
-  is_deep = is_deep || (!crosses && state->points.count == 0 && tl_mesh_pair_is_buried(pair));
-  const bool missed = tl_mesh_contour_is_missed(pair, &state->contour, &state->points);
-  state->contour.is_deep = is_deep;
-  if (job->is_first && !tl_mesh_pair_is_enough(pair, crosses, is_deep || missed))
-    state->depth = AGAIN;
-  else if (is_deep && !state->contour.is_good)
-    state->depth = BY_VERTICES;
-  else if (is_deep || missed)
-    state->depth = BY_CONTOUR;
-  for (size_t k = job->near.start[i]; k < end && state->depth == BY_CONTOUR; ++k)
-    if (tl_mesh_key_crosses(job->near.of_a[k]))
-      tl_mesh_contour_measure(pair, tl_mesh_key_own(job->near.of_a[k]),
-                              tl_mesh_key_other(job->near.of_a[k]), &state->contour);
+  const size_t begin = job->near.start[i];
+  /* No key is no tree to ask: the list is known. */
+  static const tl_mesh_key none;
+  const tl_mesh_crossings crossings = {.pair = &job->meshes[i],
+                                       .keys = job->near.of_a ? job->near.of_a + begin : &none,
+                                       .count = job->near.start[i + 1] - begin};
+  state->depth =
+      tl_mesh_contours_judge(&crossings, job->is_first, is_deep, &state->points, &state->contours);
 }
 
-/* Contacts of surrogates, where the front of the pair has not reached its triangles; how deep it is
- * is then looked at later. */
+/* Adds contacts of surrogates if the front of the pair has not reached triangles; the depth is then
+ * found later. */
 static bool add_coarse(const meshes *job, size_t i) {
   const tl_pair *bodies = &job->pairs[i]->pair;
   const tl_multires_pair *front =
@@ -223,9 +204,8 @@ static void join_pieces(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     pair_state *state = &job->state[i];
     bool is_deep = false;
-    state->depth = SHALLOW;
+    state->depth = TL_MESH_SHALLOW;
     tl_mesh_points_start(&state->points, &job->meshes[i]);
-    tl_mesh_contour_start(&state->contour);
     add_pieces(job->pieces, job->first[i], job->first[i + 1], &state->points);
     for (size_t k = job->first[i]; k < job->first[i + 1]; ++k)
       is_deep = is_deep || job->pieces[k].is_deep;
@@ -236,14 +216,9 @@ static void join_pieces(void *context, size_t begin, size_t end) {
 
 static void finish_deep(const meshes *job, size_t i) {
   pair_state *state = &job->state[i];
-  for (size_t k = job->first_deep[i]; k < job->first_deep[i + 1]; ++k) {
-    const piece *p = &job->deep[k];
-    if (p->is_a)
-      state->contour.high = fmax(state->contour.high, p->extreme);
-    else
-      state->contour.low = fmin(state->contour.low, p->extreme);
-  }
-  tl_mesh_contour_finish(&job->meshes[i], &state->contour, &state->points);
+  for (size_t k = job->first_deep[i]; k < job->first_deep[i + 1]; ++k)
+    tl_mesh_contours_join(&state->contours, job->deep[k].is_a, job->deep[k].extreme);
+  tl_mesh_contours_finish(&job->meshes[i], &state->contours, &state->points);
 }
 
 static void finish_pairs(void *context, size_t begin, size_t end) {
@@ -252,9 +227,9 @@ static void finish_pairs(void *context, size_t begin, size_t end) {
     pair_state *state = &job->state[i];
     tl_point out[TL_MESH_MOST];
     tl_parts_pair *pair = job->pairs[i];
-    if (state->depth == AGAIN)
+    if (state->depth == TL_MESH_AGAIN)
       continue;
-    if (state->depth == BY_CONTOUR)
+    if (state->depth == TL_MESH_BY_CONTOURS)
       finish_deep(job, i);
     else
       add_pieces(job->deep, job->first_deep[i], job->first_deep[i + 1], &state->points);
@@ -292,7 +267,7 @@ static talus_status find_by_fronts(meshes *job, const tl_fronts *fronts) {
   return tl_multires_find(job->fronts, fronts, bodies, &job->near);
 }
 
-/* Pairs to look at again are moved to the front of the list: *left. */
+/* Moves pairs that must be searched again to the front of the list: *left. */
 static talus_status look(const tl_narrow_scope *scope, bool first, tl_parts_pair **pairs,
                          size_t count, size_t *left) {
   meshes job = {.scope = scope,
@@ -325,7 +300,7 @@ static talus_status look(const tl_narrow_scope *scope, bool first, tl_parts_pair
   tl_for(par, count, 8, finish_pairs, &job);
   *left = 0;
   for (size_t i = 0; i < count; ++i)
-    if (job.state[i].depth == AGAIN)
+    if (job.state[i].depth == TL_MESH_AGAIN)
       pairs[(*left)++] = pairs[i];
   return TALUS_OK;
 }

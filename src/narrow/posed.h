@@ -1,5 +1,4 @@
-/* A shape in its place, as the functions of the narrow phase take it: on the host and on a device.
- */
+/* A shape with its pose, as argument of the narrow phase; on the host and on devices. */
 #ifndef TL_NARROW_POSED_H
 #define TL_NARROW_POSED_H
 
@@ -15,19 +14,19 @@ typedef struct tl_posed {
   talus_real scale;
   talus_dvec3 position; /* relative; the first body's is 0 */
   talus_quat rotation;
-  bool flat;   /* mesh: every triangle is looked at, without the tree */
-  bool thesis; /* mesh: points of triangles, fused by place and normal (narrow.fusion) */
-  bool image;  /* mesh: one of several periodic images, which may go on where it ends */
+  bool flat;   /* mesh: all triangles are tested, without the tree */
+  bool thesis; /* mesh: contacts of triangles, merged by point and normal (narrow.fusion) */
+  bool image;  /* mesh: one of several periodic images; another may continue where it ends */
 } tl_posed;
 
-/* Whether b comes first in the table: the lower kind does, but planes, containers and revolved
+/* True if b comes first in the table: the lower kind does, but planes, containers and revolved
  * walls come last. */
 TL_FN bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b) {
   const bool wall_a = tl_kind_is_wall(a), wall_b = tl_kind_is_wall(b);
   return wall_a != wall_b ? wall_a : a > b;
 }
 
-/* Turns points round: features swapped and in their new order, normals reversed. */
+/* Swaps the bodies of points: features are exchanged, normals reversed. */
 TL_FN void tl_narrow_swap(tl_point *points, int count) {
   for (int i = 0; i < count; ++i) {
     const uint32_t feature = points[i].feature_a;

@@ -1,6 +1,6 @@
-/* Contacts of two posed shapes by their kinds: shapes to numbers, the rest is in kernels/. The
- * table of the host (narrow/table.c) and the tasks of devices (backend/thread/pairs.h) call these.
- */
+/* Contacts of two posed shapes by their kinds: converts shapes to numbers and calls kernels/.
+ * The table of the host (narrow/table.c) and the tasks of devices (backend/thread/pairs.h) call
+ * these. */
 #ifndef TL_NARROW_POSED_PAIRS_H
 #define TL_NARROW_POSED_PAIRS_H
 
@@ -29,7 +29,7 @@ TL_FN talus_dvec3 tl_posed_plane_normal(const tl_posed *p, double *distance) {
   return n;
 }
 
-/* A shape as core and rounding. */
+/* A shape as core and rounding radius. */
 TL_FN void tl_posed_convex(const tl_posed *p, tl_convex *c) {
   const tl_shape *shape = p->shape;
   const double *size = shape->size, scale = (double)p->scale;
@@ -76,14 +76,15 @@ TL_FN void tl_posed_convex(const tl_posed *p, tl_convex *c) {
     c->rounding = c->size[0];
     break; /* sphere */
   }
-  /* The bounding radius is narrowed in the single build; one too small would lose contacts. */
+  /* The bounding radius is rounded in the single build; one that is too small would lose
+   * contacts. */
   c->reach *= 1 + 4 * (double)TL_REAL_EPS;
 }
 
-/* m: a body of scale 0 (talus_find_contacts takes it) is a point, but one with a surface. */
+/* m: a body of scale 0 (allowed by talus_find_contacts) is a point, but needs a surface. */
 #define TL_ELLIPSOID_LEAST 1e-60
 
-/* An ellipsoid, or a sphere as one. */
+/* An ellipsoid, or a sphere as an ellipsoid. */
 TL_FN tl_ellipsoid tl_ellipsoid_of(const tl_shape *shape, talus_real scale, talus_quat rotation) {
   tl_ellipsoid e;
   for (int i = 0; i < 3; ++i)
@@ -93,7 +94,7 @@ TL_FN tl_ellipsoid tl_ellipsoid_of(const tl_shape *shape, talus_real scale, talu
   return e;
 }
 
-/* ---- pairs of kinds: shapes to numbers, the rest is in kernels/ ----------------------------- */
+/* ---- pairs of kinds ----------------------------- */
 
 TL_FN int tl_posed_sphere_sphere(const tl_posed *a, const tl_posed *b, talus_real margin,
                                  tl_point *out) {
@@ -140,8 +141,8 @@ TL_FN tl_box tl_posed_box(const tl_posed *p) {
   return box;
 }
 
-/* With a guess of the normal, unit, from the first to the second; NULL: none. *parting: the axis
- * that parts them, where they miss (tl_collide_convex). */
+/* guess: of the normal, unit, from the first to the second; NULL: none. *parting: the axis that
+ * separates them if there are no points (tl_collide_convex). */
 TL_BIG_FN int tl_posed_search(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
                               talus_real margin, tl_point *out, talus_dvec3 *parting) {
   tl_convex body_a, body_b;
@@ -203,7 +204,7 @@ TL_FN int tl_posed_box_container(const tl_posed *a, const tl_posed *b, talus_rea
   return count;
 }
 
-/* By Newton, with the bits of a batch (narrow/ellipsoid.h). */
+/* By Newton's method, with the bits of a batch (narrow/ellipsoid.h). */
 TL_FN int tl_posed_ellipsoids(const tl_posed *a, const tl_posed *b, talus_real margin,
                               tl_point *out) {
   const tl_ellipsoid first = tl_ellipsoid_of(a->shape, a->scale, a->rotation);

@@ -4,7 +4,7 @@
 #include "kernels/collide_sphere.h"
 #include "kernels/patch.h"
 
-bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place) {
+tl_revolved_side tl_revolved_side_of(const tl_posed *wall, talus_dvec3 place) {
   const tl_revolved w = tl_shape_revolved(wall->shape, (double)wall->scale);
   const tl_frame frame = tl_frame_from_quat(wall->rotation);
   const talus_dvec3 x = tl_frame_to_local(&frame, place);
@@ -15,19 +15,25 @@ bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place) {
     most = fmax(most, p.r), low = fmin(low, p.z), high = fmax(high, p.z);
   }
   const tl_meridian c = tl_meridian_of(sqrt(x.x * x.x + x.y * x.y), x.z);
-  if (w.side == 0 || c.r > most || c.z < low || c.z > high)
-    return false;
+  if (w.side == 0 || c.z < low || c.z > high)
+    return TL_WALL_ASIDE;
   tl_wall_nearest(&w, c, &near2, &is_behind);
-  return is_behind;
+  if (c.r > most)
+    return is_behind ? TL_WALL_BEYOND : TL_WALL_ASIDE;
+  return is_behind ? TL_WALL_BEHIND : TL_WALL_WITHIN;
 }
 
-#define FAN 10 /* planes to either side, at most: all around */
+bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place) {
+  return tl_revolved_side_of(wall, place) == TL_WALL_BEHIND;
+}
 
-/* A ball that goes far in a step along the hollow side of a wall would slide out on the tangent
- * plane of where it is now, by (way)^2 / 2R. Where that is more than 0.4 of its radius, planes all
- * along the arc that it can reach hold it: two neighbours meet no more than a quarter of it behind
- * the wall, unless there would be more than FAN. The inside of a cone is convex, so they cut
- * nothing off. */
+#define FAN 10 /* most planes on either side: all around */
+
+/* A ball that moves far in a step along the hollow side of a wall would leave it along the tangent
+ * plane at its present place, by (displacement)^2 / 2R. If that is more than 0.4 of its radius,
+ * planes along the whole arc that it can reach hold it: neighbours intersect at most a quarter of
+ * its radius behind the wall, unless there would be more than FAN planes. The inside of a cone is
+ * convex, so the planes cut off nothing. */
 static void add_fan(const tl_revolved *wall, talus_dvec3 x, double radius, double way,
                     tl_wall_places *list) {
   const tl_wall_view v = tl_wall_view_of(x, radius + way);
@@ -37,7 +43,7 @@ static void add_fan(const tl_revolved *wall, talus_dvec3 x, double radius, doubl
     if (feature % 2 == 0 || feature >= TL_REVOLVED_TURN)
       continue;
     const tl_wall_segment g = tl_wall_segment_at(wall, k, v.c);
-    const double around = v.c.r - g.d * g.normal.r; /* radius of the wall there */
+    const double around = v.c.r - g.d * g.normal.r; /* radius of the wall at that height */
     if (!(g.normal.r < 0) || way * way <= 0.8 * around * radius)
       continue;
     const double apart = fmax(sqrt(2 * radius / around), TL_PI / FAN);

@@ -1,23 +1,22 @@
 /* Capsules, boxes and hulls against a revolved wall.
  *
  * Ends and vertices touch like balls of radius r or 0: on the hollow side of a cone nothing else
- * can be nearest. Where the wall bulges, or has a rim, places within edges touch too, and a face
- * can lie on a rim. Such places have normals from what is flat or straight there, not from the
- * difference of two places, which says nothing when they are the same, and the wrong thing when one
- * is past the other. */
+ * can be nearest. Where the wall bulges, or has a rim, points inside edges touch too, and a face
+ * can lie on a rim. Such points get their normal from the face or edge, not from the difference of
+ * two points, which is undefined if they coincide and wrong if one is past the other. */
 #include "narrow/revolved.h"
 
 #include "kernels/patch.h"
 #include "kernels/revolved_edge.h"
 #include "narrow/mesh.h"
 
-#define EDGE_FEATURE 0x10000u /* edges and faces of a solid, behind its vertices */
+#define EDGE_FEATURE 0x10000u /* edges and faces of a solid are numbered after its vertices */
 #define FACE_FEATURE 0x20000u
 #define PARALLEL     1e-6
 
-/* ---- what is found --------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
-/* A solid of flat faces in its own frame, m at scale 1. */
+/* A solid with flat faces in its own frame, m at scale 1. */
 typedef struct solid {
   const double *points;
   uint32_t point_count;
@@ -50,7 +49,7 @@ static meeting meet(const tl_posed *a, const tl_posed *b, talus_real margin, tl_
   return m;
 }
 
-/* Whether the body's bounding ball is too far from the wall. */
+/* True if the body's bounding ball is too far from the wall. */
 static bool is_far(const meeting *m, const tl_posed *a) {
   const tl_meridian c =
       tl_meridian_of(sqrt(m->centre.x * m->centre.x + m->centre.y * m->centre.y), m->centre.z);
@@ -62,8 +61,8 @@ static bool is_far(const meeting *m, const tl_posed *a) {
   return near2 > reach * reach;
 }
 
-/* `place` of the body's core, `away` from the wall, both in the wall's frame; `distance` of the
- * place from the wall. The nearest TL_REVOLVED_MAX are kept. */
+/* place: of the body's core; away: direction away from the wall, both in the wall's frame;
+ * distance: of the point from the wall. The nearest TL_REVOLVED_MAX are kept. */
 static void add(meeting *m, talus_dvec3 place, talus_dvec3 away, double distance,
                 uint32_t feature_a, uint32_t feature_b) {
   const talus_dvec3 world_away = tl_frame_to_world(&m->frame, away);
@@ -96,8 +95,8 @@ static talus_dvec3 vertex(const meeting *m, const solid *s, uint32_t i) {
                  tl_frame_to_world(&s->frame, tl_dscale(tl_dvec3(p[0], p[1], p[2]), s->scale)));
 }
 
-/* Signed distance of a place from the surface of a solid, at most: that from the face whose plane
- * it is farthest outside of, or least inside. */
+/* Lower bound of the signed distance of a point from the surface of a solid: that from the plane of
+ * the face that it is farthest outside of, or least inside. */
 static double height_over(const meeting *m, talus_dvec3 place, uint32_t *face) {
   const solid *s = m->body;
   const talus_dvec3 own = tl_frame_to_local(&s->frame, tl_dsub(place, m->centre));
@@ -113,15 +112,15 @@ static double height_over(const meeting *m, talus_dvec3 place, uint32_t *face) {
 
 /* ---- ends and vertices ----------------------------------------------------------------------- */
 
-/* Whether a vertex may touch a circle, by the line between the two: not where that is no line, nor
- * where the circle is within the solid, which edges and faces see to. */
+/* True if a vertex may touch a circle along the line between them: not if that line has no length,
+ * nor if the circle is inside the solid, which edges and faces handle. */
 static bool is_off(const meeting *m, talus_dvec3 place, const tl_wall_place *found) {
   uint32_t face;
   return found->distance > 1e-9 * m->behind &&
          height_over(m, tl_dsub(place, tl_dscale(found->away, found->distance)), &face) > 0;
 }
 
-/* An end of a capsule is a ball, a vertex is one without size. */
+/* An end of a capsule is a ball, a vertex is a ball of radius 0. */
 static void touch_place(meeting *m, talus_dvec3 place, uint32_t feature) {
   tl_wall_places list;
   tl_revolved_places(&m->wall, place, m->rounding + m->margin,
@@ -131,7 +130,8 @@ static void touch_place(meeting *m, talus_dvec3 place, uint32_t feature) {
       add(m, place, list.place[i].away, list.place[i].distance, feature, list.place[i].feature);
 }
 
-/* A vertex on the other side of a thin wall than the body's centre has gone through it. */
+/* A vertex and the body's centre on different sides of a thin wall: the vertex has passed
+ * through. */
 static bool touch_through(meeting *m, talus_dvec3 place, uint32_t feature) {
   const tl_wall_view v = tl_wall_view_of(place, m->margin);
   bool found = false;
@@ -149,7 +149,7 @@ static bool touch_through(meeting *m, talus_dvec3 place, uint32_t feature) {
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-/* Against the side of segment k that bulges. */
+/* An edge against the bulging side of segment k. */
 static void edge_over_segment(meeting *m, const tl_wall_edge *e, uint32_t k, uint32_t feature) {
   const tl_wall_view from = tl_wall_view_of(e->x, 0);
   const tl_wall_view to = tl_wall_view_of(tl_dadd(e->x, e->way), 0);
@@ -167,7 +167,7 @@ static void edge_over_segment(meeting *m, const tl_wall_edge *e, uint32_t k, uin
   const double d = tl_meridian_dot(at, g.normal), s = tl_meridian_dot(at, g.along);
   const tl_meridian ends[2] = {tl_meridian_of(from.c.r - g.from.r, from.c.z - g.from.z),
                                tl_meridian_of(to.c.r - g.from.r, to.c.z - g.from.z)};
-  /* A thin wall has been passed only by what has both ends on the other side. */
+  /* An edge has passed a thin wall only if both ends are on the other side. */
   const bool is_in_front = m->wall.side != 0 || (tl_meridian_dot(ends[0], g.normal) >= 0 &&
                                                  tl_meridian_dot(ends[1], g.normal) >= 0);
   const double behind = m->rounding > 0 ? 0.5 * m->rounding : m->behind;
@@ -176,7 +176,7 @@ static void edge_over_segment(meeting *m, const tl_wall_edge *e, uint32_t k, uin
   add(m, place, tl_dvec3(g.normal.r * v.cs, g.normal.r * v.sn, g.normal.z), d, feature, 2 * k + 1);
 }
 
-/* The direction across both the edge and the circle, towards the body. */
+/* The direction perpendicular to both edge and circle, towards the body. */
 static bool across(const meeting *m, const tl_wall_edge *e, talus_dvec3 on, talus_dvec3 place,
                    double radius, talus_dvec3 *away) {
   const talus_dvec3 tangent = tl_dvec3(-on.y / radius, on.x / radius, 0);
@@ -206,7 +206,7 @@ static void edge_past_corner(meeting *m, const tl_wall_edge *e, uint32_t j, uint
     const double distance = tl_ddot(d, away);
     const tl_meridian look = tl_meridian_of(away.x * v.cs + away.y * v.sn, away.z);
     uint32_t face;
-    /* A circle within the solid is the business of the edge where no face is much nearer. */
+    /* For a circle inside the solid this edge counts only if no face is much nearer. */
     if (distance < 0 && m->body && !(distance >= 1.5 * height_over(m, on, &face)))
       continue;
     if (distance < -m->behind || !tl_wall_corner_shows(&m->wall, j, look))
@@ -242,7 +242,7 @@ int tl_revolved_capsule(const tl_posed *a, const tl_posed *b, talus_real margin,
 
 /* ---- solids ---------------------------------------------------------------------------------- */
 
-/* Whether a place is over a face: within all its edges. */
+/* True if a point is over a face: inside all its edges. */
 static bool is_over(const meeting *m, const solid *s, uint32_t face, talus_dvec3 normal,
                     talus_dvec3 place) {
   const uint32_t *v = s->face_vertex + s->face_start[face];
@@ -255,8 +255,8 @@ static bool is_over(const meeting *m, const solid *s, uint32_t face, talus_dvec3
   return true;
 }
 
-/* Places of a circle under a face: the one that is deepest, and a third of a turn to either side:
- * a lid on a rim touches all around. */
+/* Points of a circle under a face: the deepest one, and those a third of a turn to either side,
+ * because a lid on a rim touches all around. */
 static void face_on_corner(meeting *m, const solid *s, uint32_t face, uint32_t j) {
   const double *plane = s->face_plane + 4 * (size_t)face;
   const talus_dvec3 n = tl_frame_to_world(&s->frame, tl_dvec3(plane[0], plane[1], plane[2]));
@@ -305,7 +305,7 @@ static int touch_solid(const tl_posed *a, const tl_posed *b, talus_real margin, 
 }
 
 int tl_revolved_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
-  /* Vertices count in binary: bit i is the positive side of axis i. */
+  /* Vertices are numbered in binary: bit i is the positive side of axis i. */
   static const uint32_t edge[24] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 2, 1, 3,
                                     4, 6, 5, 7, 0, 4, 1, 5, 2, 6, 3, 7};
   static const uint32_t face_start[7] = {0, 4, 8, 12, 16, 20, 24};
@@ -344,7 +344,7 @@ int tl_revolved_hull(const tl_posed *a, const tl_posed *b, talus_real margin, tl
 
 /* ---- by triangles ---------------------------------------------------------------------------- */
 
-/* Whether the body's centre is in front of a wall with sides, and not past its end. */
+/* True if the body's centre is in front of a wall with sides, and not past its end. */
 static bool is_in_front(const tl_posed *body, const tl_posed *wall) {
   const tl_revolved w = tl_shape_revolved(wall->shape, (double)wall->scale);
   const tl_frame frame = tl_frame_from_quat(wall->rotation);

@@ -1,4 +1,5 @@
-/* Pairs of spheres: rows of bodies, and the plain loops, the reference of those over lanes. */
+/* Pairs of spheres: rows of bodies, and the plain loops, which are the reference of the loops over
+ * lanes. */
 #include "narrow/spheres.h"
 #include "base/isa.h"
 #include "contact/reach.h"
@@ -18,11 +19,11 @@ typedef struct row_work {
   tl_sphere_row *rows;
 } row_work;
 
-/* A body's velocity with gravity alone, where nothing else moves it. */
+/* Velocity of a body including gravity, if nothing else acts on it. */
 static talus_vec3 velocity_of(const tl_crowd *crowd, size_t slot) {
   const tl_properties *property = &crowd->model->property;
   const uint32_t flags = property->flags[slot];
-  if (!tl_swept_is_on(crowd->model, crowd)) /* nobody asks */
+  if (!tl_swept_is_on(crowd->model, crowd)) /* not used in this step */
     return tl_vec3(0, 0, 0);
   if (property->force || property->torque || (flags & (TL_FLAG_KINEMATIC | TL_FLAG_LOCKS)))
     return tl_vec3((talus_real)NAN, 0, 0);
@@ -53,7 +54,7 @@ talus_status tl_spheres_take(const tl_crowd *crowd, size_t pairs, const talus_re
   const tl_model *model = crowd->model;
   const talus_domain_def *domain = &model->domain;
   *rows = NULL;
-  if (pairs < model->bodies || crowd->members || /* margins are known of members alone */
+  if (pairs < model->bodies || crowd->members || /* only members have margins */
       (domain->enabled && (domain->periodic[0] || domain->periodic[1] || domain->periodic[2])))
     return TALUS_OK;
   TL_TAKE(crowd->arena, model->bodies, rows);
@@ -74,7 +75,7 @@ tl_sphere_reach tl_spheres_reach(const tl_crowd *crowd) {
                            .slack = (double)tl_reach_slack(model, crowd->dt)};
 }
 
-/* tl_reach_holds where nobody is pushed and visits are spent, from above. */
+/* An upper bound of tl_reach_holds if no body is pushed and no visits are left. */
 bool tl_spheres_are_apart(const tl_crowd *crowd, const tl_sphere_row *rows,
                           const tl_sphere_reach *reach, tl_pair pair) {
   const tl_sphere_row *a = &rows[pair.a], *b = &rows[pair.b];
@@ -90,7 +91,7 @@ bool tl_spheres_are_apart(const tl_crowd *crowd, const tl_sphere_row *rows,
 /* ---- plain loops ----------------------------------------------------------------------------- */
 
 static int collide(const tl_sphere_row *a, const tl_sphere_row *b, tl_point *point) {
-  /* Margins are added as reals, which in the single build rounds. */
+  /* Margins are added as talus_real, which rounds in the single build. */
   const double margin = (double)(talus_real)((talus_real)a->margin + (talus_real)b->margin);
   return tl_collide_sphere_sphere(a->radius, b->radius,
                                   tl_dvec3(b->x - a->x, b->y - a->y, b->z - a->z), margin, point);

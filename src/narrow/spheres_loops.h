@@ -22,11 +22,11 @@ typedef struct columns {
   wide of[8];
 } columns;
 
-/* Rows are loaded by registers and transposed, which takes less time than gathers. */
+/* Rows are loaded by registers and transposed, which is faster than gathers. */
 #if TL_SIMD_AVX512
 
-/* Four numbers from `at` on of eight rows: of rows 0 and 2, 1 and 3, 4 and 6, 5 and 7 in a register
- * each. */
+/* Loads four numbers from `at` on of eight rows: rows 0 and 2, 1 and 3, 4 and 6, 5 and 7 in one
+ * register each. */
 INLINE void gather_four(const double *at, const uint32_t *body, wide to[4]) {
   __m512d m[4];
   for (int i = 0; i < 4; ++i) {
@@ -72,7 +72,7 @@ INLINE columns gather(const tl_sphere_row *rows, const uint32_t *body) {
   return c;
 }
 
-/* Lanes beyond `left` are of body 0 with itself. */
+/* Lanes beyond `left` hold body 0 paired with itself. */
 INLINE void load_pairs(const tl_sphere_row *rows, const tl_pair *pairs, size_t left, columns *a,
                        columns *b) {
   uint32_t of_a[WIDE], of_b[WIDE];
@@ -86,8 +86,8 @@ INLINE void load_pairs(const tl_sphere_row *rows, const tl_pair *pairs, size_t l
 
 INLINE wide add_reals(wide a, wide b) {
 #if TALUS_SINGLE
-  /* Twice rounded, which for a sum of floats is rounded once: a double has more than twice their
-   * bits. */
+  /* Rounded twice; for a sum of floats that is the same as once, because a double has more than
+   * twice their bits. */
   const wide sum = a + b;
 #if TL_SIMD_AVX512
   return (wide)_mm512_cvtps_pd(_mm512_cvtpd_ps((__m512d)sum));
@@ -116,8 +116,8 @@ INLINE some load_some(const tl_sphere_row *rows, const tl_pair *pairs, size_t le
   return s;
 }
 
-/* Which pairs strike for certain, and which are far apart: what contact/reach.c does with the gap,
- * the normal and both velocities, with room for rounding. Of bodies whose velocities are not known
+/* Which pairs will certainly strike, and which are far apart: the test of contact/reach.c with gap,
+ * normal and both velocities, and a margin for rounding. Bodies whose velocities are not known are
  * neither. */
 INLINE void judge(const some *s, const tl_sphere_reach *reach, unsigned *strikes, unsigned *far) {
   const wide zero = {0};
@@ -156,8 +156,8 @@ static void meet(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
   word->others = strange;
 }
 
-/* Which contacts tl_swept_pair may change: with the tests that it begins with (is_candidate,
- * is_harmless), and room for rounding, in the single build that of floats. */
+/* Which contacts tl_swept_pair may change: its first tests (is_candidate, is_harmless) with a
+ * margin for rounding, in the single build that of floats. */
 INLINE unsigned find_doubts(const some *s, const tl_sphere_way *way, wide nx, wide ny, wide nz) {
   const wide zero = {0}, h = zero + way->h;
   const wide size = wide_select(s->radius_a < s->radius_b, s->radius_a, s->radius_b);
@@ -171,12 +171,12 @@ INLINE unsigned find_doubts(const some *s, const tl_sphere_way *way, wide nx, wi
   return parted & (way->takes_slow ? ALL_WIDE : goes) & ~(opens | is_straight);
 }
 
-/* What was found of some pairs: point, normal, gap. */
+/* Writes the contacts of some pairs: point, normal, gap. */
 INLINE void write_contacts(const tl_pair *pairs, size_t number, const wide found[7],
                            tl_contact *out) {
 #if TL_SIMD_AVX512 && !TALUS_SINGLE
-  /* A contact is twelve numbers, of which the first is the pair and the second holds two features
-   * that are 0. */
+  /* A contact is twelve numbers; the first is the pair, the second holds two features, which are
+   * 0. */
   _Static_assert(sizeof(tl_contact) == 12 * sizeof(double), "twelve numbers");
   _Static_assert(offsetof(tl_contact, point) == 2 * sizeof(double), "the point is the third");
   static const uint32_t order[WIDE] = {0, 1, 2, 3, 4, 5, 6, 7};

@@ -75,7 +75,7 @@ static tl_triangle_corners corners_of_b(const tl_mesh_pair *pair, uint32_t ref, 
 /* Up to sixteen rows. */
 typedef struct some_rows {
   tl_triangle_corners a[TL_TRIANGLE_BLOCK], b[TL_TRIANGLE_BLOCK];
-  double reach[TL_TRIANGLE_BLOCK]; /* halos included, in the frame of b */
+  double reach[TL_TRIANGLE_BLOCK]; /* with halos, in the frame of b */
   tl_triangle_batch batch;
 } some_rows;
 
@@ -86,7 +86,7 @@ static void load_rows(const tl_surrogates *s, const tl_row *rows, int n, some_ro
     double eps_a, eps_b;
     out->a[i] = corners_of_a(pair, rows[i].a, &eps_a);
     out->b[i] = corners_of_b(pair, rows[i].b, &eps_b);
-    /* Corners of a surrogate are not rounded together with those of what it covers. */
+    /* Corners of a surrogate and of the triangles that it covers are rounded separately. */
     const double far = pair->a.f->far * pair->a.scale / pair->b.scale + pair->b.f->far;
     out->reach[i] = tl_mesh_pair_reach(pair) + (eps_a + eps_b) * (1 + 1e-9) + 1e-14 * far;
     tl_triangle_batch_add(&out->batch, &out->a[i], &out->b[i]);
@@ -94,7 +94,7 @@ static void load_rows(const tl_surrogates *s, const tl_row *rows, int n, some_ro
   tl_triangle_batch_close(&out->batch);
 }
 
-/* Bit i: row i may be near, as surrogates: apart is what is proven to be. */
+/* Bit i: row i may be near, as surrogates; excluded rows are proven to be apart. */
 static unsigned screen_rows(const some_rows *some) {
   float most[TL_TRIANGLE_BLOCK], square[TL_TRIANGLE_BLOCK];
   for (int i = 0; i < TL_TRIANGLE_BLOCK; ++i)
@@ -104,7 +104,8 @@ static unsigned screen_rows(const some_rows *some) {
          ((1u << some->batch.count) - 1);
 }
 
-/* What is not settled is near: it is looked at again by its children (Noble, Algorithm 7). */
+/* Rows that the iteration does not decide count as near: their children decide (Noble, Algorithm
+ * 7). */
 static unsigned iterate_rows(const some_rows *some) {
   tl_guesses guesses;
   unsigned bits = 0;
@@ -115,11 +116,11 @@ static unsigned iterate_rows(const some_rows *some) {
   return bits;
 }
 
-/* Rows of two triangles, by the method of the narrow phase. */
+/* Tests rows of two triangles, by the method of the narrow phase. */
 static void test_leaves(const tl_surrogates *s, const tl_row *rows, const some_rows *some,
                         unsigned leaves, uint8_t *out) {
   const tl_fronts fronts = {.method = s->method};
-  while (leaves) { /* those of one pair, which have one reach */
+  while (leaves) { /* leaves of one pair, with one reach */
     const uint32_t pair = rows[__builtin_ctz(leaves)].pair;
     tl_triangle_pair pairs[TL_TRIANGLE_BLOCK];
     tl_triangle_near found[TL_TRIANGLE_BLOCK];

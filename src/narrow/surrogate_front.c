@@ -1,4 +1,4 @@
-/* All pairs at once, level by level, as narrow/front.c does with boxes. */
+/* Searches all pairs at once, level by level, like narrow/front.c with boxes. */
 #include "base/sort.h"
 #include "narrow/surrogate.h"
 
@@ -9,12 +9,12 @@ typedef struct level {
   tl_surrogates search;
   tl_row *list;
   uint8_t *near;
-  uint64_t *offset; /* of the rows that replace each in the next list */
+  uint64_t *offset; /* by row: begin of its replacements in the next list */
   size_t count;
   tl_row *next;
 } level;
 
-/* How many rows take the place of one: none of what is apart; a near leaf stays. */
+/* Number of rows that replace one: 0 if it is apart; a near leaf stays. */
 static size_t replaced_by(const level *l, size_t i) {
   if (!(l->near[i] & TL_ROW_NEAR))
     return 0;
@@ -40,7 +40,7 @@ static void write_rows(void *context, size_t begin, size_t end) {
 
 /* ---- near leaves ----------------------------------------------------------------------------- */
 
-/* Of each level. */
+/* Rows tested on one level. */
 typedef struct tested {
   const tl_row *rows;
   const uint8_t *near;
@@ -85,7 +85,7 @@ static talus_status list_leaves(const tl_fronts *fronts, const leaves *l, tl_fro
       list->of_a[at] = tl_mesh_key_make(a, b, crosses);
       list->of_b[at] = tl_mesh_key_make(b, a, crosses);
     }
-  for (size_t i = fronts->count; i > 0; --i) /* each start has gone to the next one's */
+  for (size_t i = fronts->count; i > 0; --i) /* each start has moved to that of the next pair */
     list->start[i] = list->start[i - 1];
   list->start[0] = 0;
   tl_front_sort(fronts, list, scratch);

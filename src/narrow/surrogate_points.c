@@ -1,12 +1,12 @@
-/* Contacts of one pair from a list of its near triangles: what narrow/parts_mesh.c does for many
- * pairs at once, without scratch. */
+/* Contacts of one pair from a list of its near triangles, without scratch: does for one pair what
+ * narrow/parts_mesh.c does for many at once. */
 #include "narrow/mesh_contour.h"
 #include "narrow/surrogate.h"
 
 typedef struct meeting {
   const tl_mesh_pair *pair;
   tl_mesh_points points;
-  tl_mesh_points here; /* of the block of triangles that is looked at */
+  tl_mesh_points here; /* of the block of triangles being visited */
   uint32_t block;
   bool is_deep;
 } meeting;
@@ -56,30 +56,13 @@ static void meet_deep(meeting *m) {
   }
 }
 
-static void meet_contour(meeting *m, tl_mesh_contour *contour, const tl_mesh_key *keys,
-                         size_t count) {
-  for (size_t i = 0; i < count; ++i)
-    if (tl_mesh_key_crosses(keys[i]))
-      tl_mesh_contour_measure(m->pair, tl_mesh_key_own(keys[i]), tl_mesh_key_other(keys[i]),
-                              contour);
-  double high = contour->high, low = contour->low;
-  for (uint32_t t = 0; t < m->pair->a.f->triangles; ++t)
-    tl_mesh_contour_reach(m->pair, contour, true, t, &high);
-  for (uint32_t t = 0; t < m->pair->b.f->triangles; ++t)
-    tl_mesh_contour_reach(m->pair, contour, false, t, &low);
-  contour->high = high, contour->low = low, contour->is_deep = m->is_deep;
-  tl_mesh_contour_finish(m->pair, contour, &m->points);
-}
-
 int tl_surrogates_points(const tl_mesh_pair *pair, bool is_first, tl_mesh_key *of_a,
                          tl_mesh_key *of_b, tl_mesh_key *scratch, size_t count,
                          tl_point out[TL_MESH_MOST]) {
   meeting m;
-  tl_mesh_contour contour;
-  bool crosses = false;
+  tl_mesh_contours contours;
   m.pair = pair, m.is_deep = false;
   tl_mesh_points_start(&m.points, pair), tl_mesh_points_start(&m.here, pair);
-  tl_mesh_contour_start(&contour);
   for (size_t i = 0; i < count; ++i)
     of_b[i] = tl_mesh_key_make(tl_mesh_key_other(of_a[i]), tl_mesh_key_own(of_a[i]),
                                tl_mesh_key_crosses(of_a[i]));
@@ -87,19 +70,16 @@ int tl_surrogates_points(const tl_mesh_pair *pair, bool is_first, tl_mesh_key *o
   tl_front_sort_keys(of_b, scratch, count);
   meet_keys(&m, true, of_a, count);
   meet_keys(&m, false, of_b, count);
-  for (size_t i = 0; i < count && !pair->thesis; ++i)
-    if (tl_mesh_key_crosses(of_a[i])) {
-      crosses = true;
-      tl_mesh_contour_add(pair, tl_mesh_key_own(of_a[i]), tl_mesh_key_other(of_a[i]), &contour);
-    }
-  tl_mesh_contour_close(pair, &contour);
-  m.is_deep = m.is_deep || (!crosses && m.points.count == 0 && tl_mesh_pair_is_buried(pair));
-  const bool missed = tl_mesh_contour_is_missed(pair, &contour, &m.points);
-  if (is_first && !tl_mesh_pair_is_enough(pair, crosses, m.is_deep || missed))
+  const tl_mesh_crossings crossings = {.pair = pair, .keys = of_a, .count = count};
+  const tl_mesh_depth depth =
+      tl_mesh_contours_judge(&crossings, is_first, m.is_deep, &m.points, &contours);
+  if (depth == TL_MESH_AGAIN)
     return -1;
-  if (m.is_deep && !contour.is_good)
+  if (depth == TL_MESH_BY_VERTICES)
     meet_deep(&m);
-  else if (m.is_deep || missed)
-    meet_contour(&m, &contour, of_a, count);
+  if (depth == TL_MESH_BY_CONTOURS) {
+    tl_mesh_contours_reach_all(pair, &contours);
+    tl_mesh_contours_finish(pair, &contours, &m.points);
+  }
   return tl_mesh_points_take(&m.points, out);
 }

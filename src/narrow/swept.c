@@ -8,33 +8,34 @@
 
 #include <math.h>
 
-#define ROUNDS   12   /* planes that are tried; each is valid, so the last one is as good as any */
-#define TOUCHING 1e-3 /* of the size: nearer than that seems to touch */
-/* What seems to touch is followed until it does: halving the way to the nearest place, or less. */
+#define ROUNDS   12   /* planes that are tried; each is valid, so the last is as good as any */
+#define TOUCHING 1e-3 /* part of the size: bodies nearer than this seem to touch */
+/* Rounds that follow a pair which seems to touch until it does: each halves the distance to the
+ * nearest point at least. */
 #define FINE_ROUNDS   40
-#define FINE_TOUCHING (TALUS_SINGLE ? 1e-5 : 1e-9) /* of the size */
-/* rad: by how much the normal at the touch must differ from that at the start to be taken. A wall
- * takes any impulse. Two free bodies get the impulse at one place, as it must be for their angular
- * momentum, but at the touch they are not where they are now: the arms are off by the way to it. */
+#define FINE_TOUCHING (TALUS_SINGLE ? 1e-5 : 1e-9) /* part of the size */
+/* rad: least angle between the normals at the touch and at the start for the former to be used. A
+ * wall takes any impulse. Two free bodies get the impulse at one point, as angular momentum
+ * requires; but they will be elsewhere at the touch, so the arms are off by the displacement. */
 #define TURNED_AT_WALL 0.02
 #define TURNED_FREE    0.25
 
 typedef struct mover {
   tl_posed posed; /* at t0 */
   talus_dvec3 v, w;
-  talus_dvec3 turning; /* as w; 0 for a sphere, which looks the same however it turns */
+  talus_dvec3 turning; /* like w; 0 for a sphere, whose orientation does not matter */
   bool movable;
 } mover;
 
-/* A pair on its way. Positions from body a, where it is at that time. */
+/* The motion of a pair. Positions relative to body a at that time. */
 typedef struct way {
   mover a, b;
-  talus_dvec3 u; /* of b's centre, relative to a's */
+  talus_dvec3 u; /* m/s: of b's centre relative to a's */
   double h, size;
   talus_real margin;
 } way;
 
-/* What the bodies show each other at the time t from t0. */
+/* The points of a pair at time t from t0. */
 typedef struct view {
   double t;
   int count;
@@ -43,9 +44,9 @@ typedef struct view {
 
 /* The planes of a view, each moving with the free motion. */
 typedef struct outlook {
-  double gap;   /* the least of all points now */
-  double least; /* at t1 */
-  double spare; /* the least at t0 and at t1 */
+  double gap;   /* m: smallest gap of all points now */
+  double least; /* m: smallest gap at t1 */
+  double spare; /* m: smallest gap at t0 and at t1 */
   double touch; /* s from now until the first closes */
 } outlook;
 
@@ -85,13 +86,13 @@ static void look(const way *w, double t, view *v) {
   v->count = tl_narrow_pair(&a, &b, w->margin, v->points);
 }
 
-/* Of b relative to a, at a place whose arms are given. */
+/* Velocity of b relative to a at a point with given arms. */
 static talus_dvec3 velocity_at(const way *w, talus_dvec3 spin_a, talus_dvec3 arm_a,
                                talus_dvec3 spin_b, talus_dvec3 arm_b) {
   return tl_dadd(w->u, tl_dsub(tl_dcross(spin_b, arm_b), tl_dcross(spin_a, arm_a)));
 }
 
-/* How fast a point's gap grows. */
+/* Rate at which a point's gap grows. */
 static double opening(const way *w, double t, const tl_point *p) {
   const talus_dvec3 arm_b = tl_dsub(p->point, b_at(w, t));
   return tl_ddot(velocity_at(w, w->a.turning, p->point, w->b.turning, arm_b), wide(p->normal));
@@ -110,8 +111,9 @@ static outlook look_ahead(const way *w, const view *v) {
   return o;
 }
 
-/* Of the planes that let the motion through, one with more room: where the bodies are nearest. On a
- * convex function that is at the end, or about where the tangents from both sides meet. */
+/* Of the planes that the motion does not cross, finds one with more room: where the bodies are
+ * nearest. For a convex function that is at the end, or near the intersection of the tangents from
+ * both sides. */
 static void find_nearest(const way *w, view *best) {
   view v;
   look(w, w->h, &v);
@@ -133,7 +135,7 @@ static void find_nearest(const way *w, view *best) {
     *best = v;
 }
 
-/* The view at the next time that the planes in sight allow; false: they touch then. */
+/* The view at the next time that the visible planes allow; false: they touch then. */
 static bool look_further(const way *w, const outlook *o, view *v) {
   view next;
   look(w, v->t + o->touch, &next);
@@ -143,7 +145,8 @@ static bool look_further(const way *w, const outlook *o, view *v) {
   return true;
 }
 
-/* From a view in which a pair seems to touch: whether it misses after all, and then *v. */
+/* Continues from a view in which a pair seems to touch: true if it misses after all; *v is that
+ * view. */
 static bool passes_by(const way *w, view *v) {
   view now = *v;
   for (int round = 0; round < FINE_ROUNDS; ++round) {
@@ -159,9 +162,9 @@ static bool passes_by(const way *w, view *v) {
   return false;
 }
 
-/* Goes forward by as much as the planes in sight allow: on a convex distance that never passes the
- * touch. Returns whether the pair misses; *v is the last view in which it does not seem to touch,
- * or, where it misses, one that lets it. */
+/* Advances as far as the visible planes allow; with a convex distance that never passes the touch.
+ * True if the pair misses. *v is the last view in which it does not seem to touch or, if it misses,
+ * a view whose plane it does not cross. */
 static bool advance(const way *w, view *v) {
   for (int round = 0; round < ROUNDS; ++round) {
     const outlook o = look_ahead(w, v);
@@ -179,8 +182,8 @@ static bool advance(const way *w, view *v) {
 
 /* ---- back to t0 ------------------------------------------------------------------------------ */
 
-/* Which share of the way a place goes back with b and not with a: the arm of what a wall cannot
- * turn does not matter, and that of a sphere is along the normal. */
+/* Share of the displacement by which a point goes back with b rather than a: the arm of a body that
+ * a wall cannot turn does not matter, and the arm of a sphere is along the normal. */
 static double share_of_b(const way *w) {
   const bool ball_a = w->a.posed.shape->kind == TALUS_SPHERE;
   const bool ball_b = w->b.posed.shape->kind == TALUS_SPHERE;
@@ -189,9 +192,9 @@ static double share_of_b(const way *w) {
   return ball_a == ball_b ? 0.5 : ball_a ? 0 : 1;
 }
 
-/* A contact at t0 that leaves the free motion as much room as the point does. One that is hit is
- * taken to be hit at once: what came as near as it may would keep the rest of its speed, and be
- * past the place when the next step would take it. */
+/* Makes a contact at t0 that leaves the free motion as much room as the point does. If the bodies
+ * hit, it is set to hit at once: otherwise a body would come as near as it may, keep the rest of
+ * its speed, and be past the point when the next step could act. */
 static void write_point(const way *w, double t, const tl_point *p, talus_dvec3 origin,
                         tl_contact *c) {
   const talus_dvec3 n = wide(p->normal);
@@ -216,7 +219,7 @@ static double size_of(const tl_model *model, uint32_t slot) {
   return (double)(tl_body_shape(model, slot)->radius * model->property.scale[slot]);
 }
 
-/* What can be said before velocities are looked at. */
+/* Checks that need no velocities. */
 static bool is_candidate(const tl_swept *swept, const tl_contact *c, size_t count, double *size) {
   const tl_model *model = swept->model;
   if (!tl_swept_is_on(model, swept->crowd))
@@ -227,12 +230,12 @@ static bool is_candidate(const tl_swept *swept, const tl_contact *c, size_t coun
   if (!is_single_body(tl_body_shape(model, c->a)) || !is_single_body(tl_body_shape(model, c->b)))
     return false;
   *size = fmin(size_of(model, c->a), size_of(model, c->b));
-  /* A margin that follows from speeds is no less than the way. */
+  /* A margin derived from speeds is at least the displacement. */
   return model->margin >= 0 ||
          (double)(swept->margins[c->a] + swept->margins[c->b]) > TL_SWEPT_FAR * *size;
 }
 
-/* How fast a body goes, loads alone; false where that takes more than a look at its velocity. */
+/* Speed of a body with loads alone; false if its velocity does not determine that. */
 static bool read_speed(const tl_swept *swept, uint32_t slot, talus_vec3 *v, double *turning) {
   const tl_model *model = swept->model;
   const tl_properties *property = &model->property;
@@ -251,8 +254,8 @@ static bool read_speed(const tl_swept *swept, uint32_t slot, talus_vec3 *v, doub
   return true;
 }
 
-/* Whether velocities alone show that the pair stays as it is, because no point closes or none goes
- * sideways by much: with room for rounding, so that what is not clear is looked at. */
+/* True if velocities show that the contact needs no change, because no point closes or none moves
+ * far sideways; with a margin for rounding. */
 static bool is_harmless(const tl_swept *swept, const tl_contact *c, size_t count, double size) {
   const double h = swept->crowd->dt;
   talus_vec3 va, vb;
@@ -293,7 +296,7 @@ static void view_found(const tl_contact *found, size_t count, talus_dvec3 origin
                               .feature_b = found[i].feature_b};
 }
 
-/* Whether what was found at t0 does as well: the bodies touch, and as it foresaw. */
+/* True if the contacts found at t0 suffice: the bodies touch as they predicted. */
 static bool was_foreseen(const way *w, const view *v, const tl_contact *found) {
   const double limit = w->a.movable && w->b.movable ? TURNED_FREE : TURNED_AT_WALL;
   return v->t == 0 || tl_ddot(wide(v->points[0].normal), wide(found->normal)) > tl_cos_d(limit);
@@ -335,15 +338,15 @@ size_t tl_swept_pair(const tl_swept *swept, tl_contact *found, size_t count) {
 
 /* ---- bodies made of parts -------------------------------------------------------------------- */
 
-#define NEAR_IMPACT 0.02 /* of the size: points that count when a pair meets */
-#define FINE        1e-6 /* of the size */
+#define NEAR_IMPACT 0.02 /* part of the size: range of points that count when a pair meets */
+#define FINE        1e-6 /* part of the size */
 
 static bool has_parts(const tl_shape *shape) {
   return shape->kind == TALUS_CLUMP || shape->kind == TALUS_MESH;
 }
 
-/* By how much a pair with this body may move and be as it was; not less than a tenth of its size:
- * a thin shell is not always fast. */
+/* Displacement of a pair with this body up to which contacts at the start suffice; at least a tenth
+ * of its size, because a thin shell is not always fast. */
 static double limit_of(const tl_model *model, uint32_t slot) {
   const tl_shape *shape = tl_body_shape(model, slot);
   return fmax(tl_shape_inner_radius(shape), 0.1 * (double)shape->radius) *
@@ -380,8 +383,8 @@ static tl_mover mover_of(const mover *m) {
                      .spin = m->turning}};
 }
 
-/* A contact at t0 for one at the time t. Where the pair meets and goes on sideways it is taken to
- * meet at once (write_point); where it does not, it comes as near as it would. */
+/* Makes a contact at t0 for one at time t. If the pair hits it is set to hit at once (write_point);
+ * if it misses, it may come as near as its path does. */
 static void write_impact(const way *w, const view *v, bool is_hit, const tl_point *p,
                          talus_dvec3 origin, tl_contact *c) {
   write_point(w, v->t, p, origin, c);

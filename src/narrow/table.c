@@ -20,8 +20,8 @@ int tl_narrow_search(const tl_posed *a, const tl_posed *b, const talus_dvec3 *gu
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* The lower kind is the row, but planes, containers and revolved walls are always the column. They
- * never meet each other, because none is ever free. A clump is its spheres (narrow/clump.h). */
+/* The lower kind is the row, but planes, containers and revolved walls are always the column; they
+ * never meet each other, because none is ever free. A clump uses its spheres (narrow/clump.h). */
 /* clang-format off */
 tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
     [TALUS_SPHERE] = {
@@ -103,7 +103,7 @@ bool tl_narrow_keeps_axis(talus_shape_kind a, talus_shape_kind b) {
   return tl_narrow_takes_guess(a, b) || (a == TALUS_BOX && b == TALUS_BOX);
 }
 
-/* Whether two shapes of the scene are kinds of which `does` is true. */
+/* True if two shapes of the scene are kinds for which `does` is true. */
 static bool has_pair(const tl_model *model, bool (*does)(talus_shape_kind, talus_shape_kind)) {
   bool present[TALUS_SHAPE_KINDS] = {false};
   for (size_t i = 0; i < model->shapes.count; ++i)
@@ -121,7 +121,7 @@ bool tl_narrow_uses_guesses(const tl_model *model) {
 
 bool tl_narrow_uses_axes(const tl_model *model) { return has_pair(model, tl_narrow_keeps_axis); }
 
-/* Round bodies touch a convex body, and a wall, in one point. */
+/* Smooth bodies touch a convex body, or a wall, at one point. */
 static bool is_smooth(talus_shape_kind kind) {
   return kind == TALUS_SPHERE || kind == TALUS_ELLIPSOID;
 }
@@ -131,7 +131,7 @@ int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b) {
   const talus_shape_kind first = swapped ? b : a, second = swapped ? a : b;
   if (!tl_narrow_table[first][second])
     return 0;
-  if (first == TALUS_CLUMP || second == TALUS_CLUMP) /* of each of its spheres */
+  if (first == TALUS_CLUMP || second == TALUS_CLUMP) /* for each of its spheres */
     return second == TALUS_CONTAINER  ? TL_CONTAINER_WALLS
            : second == TALUS_REVOLVED ? TL_REVOLVED_MAX
            : second == TALUS_MESH     ? TL_NEAR_MOST

@@ -49,7 +49,7 @@ static tl_triangle_near near_of(const tl_triangle_wide_near *wide, int i) {
   return r;
 }
 
-/* Pairs that wait until there are enough of them for a pass. */
+/* Pairs that wait until there are enough for a pass. */
 typedef struct queue {
   uint32_t pair[TL_TRIANGLE_BLOCK];
   int count;
@@ -100,6 +100,35 @@ static void screen(search *s) {
   q->count = 0;
 }
 
+static void add_for_screen(search *s, size_t pair) {
+  s->for_screen.pair[s->for_screen.count++] = (uint32_t)pair;
+  if (s->for_screen.count == TL_TRIANGLE_BLOCK)
+    screen(s);
+}
+
+static void finish(search *s) {
+  if (s->for_screen.count > 0)
+    screen(s);
+  if (s->for_double.count > 0)
+    compare(s);
+}
+
+size_t tl_triangles_find_shadowed(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                                  const tl_triangle_pair *pairs, size_t n, double reach,
+                                  tl_triangle_near *found, uint32_t *which) {
+  search s = {.loops = tl_triangle_loops_now(),
+              .a = a,
+              .b = b,
+              .pairs = pairs,
+              .reach = reach,
+              .found = found,
+              .which = which};
+  for (size_t i = 0; i < n; ++i)
+    add_for_screen(&s, i);
+  finish(&s);
+  return s.count;
+}
+
 size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners *b,
                          const tl_triangle_pair *pairs, size_t n, double reach,
                          tl_triangle_near *found, uint32_t *which, uint64_t *decided) {
@@ -113,16 +142,10 @@ size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners
   for (size_t begin = 0; begin < n; begin += TL_TRIANGLE_BLOCK) {
     const int some = n - begin < TL_TRIANGLE_BLOCK ? (int)(n - begin) : TL_TRIANGLE_BLOCK;
     unsigned bits = s.loops->shadow_pairs(a, b, pairs + begin, some, reach);
-    for (; bits; bits &= bits - 1) {
-      s.for_screen.pair[s.for_screen.count++] = (uint32_t)begin + (uint32_t)__builtin_ctz(bits);
-      if (s.for_screen.count == TL_TRIANGLE_BLOCK)
-        screen(&s);
-    }
+    for (; bits; bits &= bits - 1)
+      add_for_screen(&s, begin + (size_t)__builtin_ctz(bits));
   }
-  if (s.for_screen.count > 0)
-    screen(&s);
-  if (s.for_double.count > 0)
-    compare(&s);
+  finish(&s);
   if (decided)
     *decided = n - s.compared;
   return s.count;

@@ -1,21 +1,21 @@
-/* Many pairs of triangles: which are near, and where (kernels/triangle.h says what of one pair).
+/* Many pairs of triangles: which are near, and where (kernels/triangle.h handles one pair).
  *
- * In three passes. The first two have sixteen pairs side by side in float, relative to the pair and
- * in units of its size, and decide only what their error allows: whoever is farther than the reach
- * and TL_TRIANGLE_LANE_ERROR is left out, most by shadows on three lines, the rest by distances.
- * The third has what is left in double, as many as a register holds, operation by operation as in
- * scalar code. So the answer is that of tl_triangle_triangle for every pair, to the bit, whatever
- * the instruction set. */
+ * There are three passes. The first two process sixteen pairs side by side in float, relative to
+ * the pair and in units of its size, and decide only what their error allows: pairs farther apart
+ * than the reach plus TL_TRIANGLE_LANE_ERROR are removed, most of them by projections on three
+ * lines, the others by distances. The third pass does the rest in double, as many as a register
+ * holds, operation by operation like scalar code. So the result is that of tl_triangle_triangle for
+ * every pair, to the bit, with every instruction set. */
 #ifndef TL_NARROW_TRIANGLES_H
 #define TL_NARROW_TRIANGLES_H
 
 #include "kernels/triangle.h"
 #include "shape/tree.h"
 
-#define TL_TRIANGLE_BLOCK 16 /* pairs of the passes in float */
-#define TL_TRIANGLE_WIDE  8  /* pairs of that in double */
+#define TL_TRIANGLE_BLOCK 16 /* pairs side by side in float */
+#define TL_TRIANGLE_WIDE  8  /* pairs side by side in double */
 
-/* How far a distance in float may be off where no coordinate exceeds 1: four times the worst that
+/* Bound of the error of a distance in float if no coordinate exceeds 1: four times the worst that
  * tests/test_triangles.c allows. */
 #define TL_TRIANGLE_LANE_ERROR (16 * FLT_EPSILON)
 
@@ -37,26 +37,31 @@ typedef struct tl_triangle_pair {
   uint32_t a, b; /* rows */
 } tl_triangle_pair;
 
-/* How children of a node are seen by another body: m x + offset, each box grown by `more` (the
- * reach, and what rounding of floats may have taken off). */
+/* Transform of the children of a node into the frame of the other body: m x + offset; each box
+ * grown by `more` (the reach plus rounding errors in float). */
 typedef struct tl_children_view {
   float m[3][3], offset[3], more[3];
 } tl_children_view;
 
-/* Loops over lanes, one set for each instruction set. */
+/* Loops over lanes; one set for each instruction set. */
 typedef struct tl_triangle_loops {
-  /* Squares of distances of sixteen pairs; bit i: that of pair i is at most most[i]. */
+  /* Squared distances of sixteen pairs; bit i: that of pair i is at most most[i]. */
   unsigned (*screen)(const tl_triangle_block *a, const tl_triangle_block *b,
                      const float most[TL_TRIANGLE_BLOCK], float square[TL_TRIANGLE_BLOCK]);
-  /* Of up to sixteen pairs by row, each in units of its own size: bit i: pair i may be at most
-   * `reach` apart; by shadows on three lines, which is quick, and by distances. */
+  /* For up to sixteen pairs by row, each in units of its own size; bit i: pair i may be at most
+   * `reach` apart. The first by projections on three lines, which is fast, the second by
+   * distances. */
   unsigned (*shadow_pairs)(const tl_triangle_corners *a, const tl_triangle_corners *b,
                            const tl_triangle_pair *pairs, int n, double reach);
+  /* The shadows of all pairs of two leaves, at most TL_TREE_LEAF triangles each, in units of their
+   * common size: bit 4 i + j: triangles i and j may be at most `reach` apart. */
+  unsigned (*shadow_leaves)(const tl_triangle_corners *a, uint32_t count_a,
+                            const tl_triangle_corners *b, uint32_t count_b, double reach);
   unsigned (*screen_pairs)(const tl_triangle_corners *a, const tl_triangle_corners *b,
                            const tl_triangle_pair *pairs, int n, double reach);
   void (*compare)(const tl_triangle_wide *a, const tl_triangle_wide *b, tl_triangle_wide_near *out);
-  /* Bit 8 i + j: the boxes of child i of a and child j of b are near, for children whose bits are
-   * in slots_a and slots_b: neither body sees a gap along its axes. */
+  /* Bit 8 i + j: the boxes of child i of a and child j of b are near: no axis of either body shows
+   * a gap. Only for children whose bits are set in slots_a and slots_b. */
   uint64_t (*near_children)(const tl_tree_node *a, unsigned slots_a, const tl_children_view *a_to_b,
                             const tl_tree_node *b, unsigned slots_b,
                             const tl_children_view *b_to_a);
@@ -65,18 +70,23 @@ typedef struct tl_triangle_loops {
 extern const tl_triangle_loops tl_triangle_avx512, tl_triangle_avx2, tl_triangle_generic;
 const tl_triangle_loops *tl_triangle_loops_now(void);
 
-/* The triangle as lane i of a block: (p - origin) x scale, which must not exceed 1. */
+/* Stores the triangle in lane i of a block: (p - origin) x scale, at most 1. */
 void tl_triangle_block_put(tl_triangle_block *block, int lane, const tl_triangle_corners *t,
                            talus_dvec3 origin, double scale);
 
-/* The square that `screen` compares with: of a reach in units of the block, rounding included. */
+/* The square that `screen` compares with, for a reach in units of the block; includes rounding. */
 float tl_triangle_block_most(double reach);
 
-/* Of n pairs those at most `reach` apart (m, >= 0), in their order: found[i] is of pair which[i].
- * Room for n rows of either. Returns how many. *decided: pairs that float left out (NULL: of no
- * interest). */
+/* Of n pairs finds those at most `reach` apart (m, >= 0), in their order: found[i] belongs to pair
+ * which[i]; both have room for n. Returns their number. *decided: pairs that float removed (may be
+ * NULL). */
 size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners *b,
                          const tl_triangle_pair *pairs, size_t n, double reach,
                          tl_triangle_near *found, uint32_t *which, uint64_t *decided);
+
+/* The same where shadows have been looked at already. */
+size_t tl_triangles_find_shadowed(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                                  const tl_triangle_pair *pairs, size_t n, double reach,
+                                  tl_triangle_near *found, uint32_t *which);
 
 #endif

@@ -2,5 +2,5 @@
  * (CMakeLists.txt). */
 #include "narrow/triangles_loops.h"
 
-const tl_triangle_loops tl_triangle_generic = {screen, shadow_pairs, screen_pairs, compare,
-                                               near_children};
+const tl_triangle_loops tl_triangle_generic = {screen,       shadow_pairs, shadow_leaves,
+                                               screen_pairs, compare,      near_children};

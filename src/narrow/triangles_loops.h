@@ -19,7 +19,7 @@ typedef int32_t float_truth __attribute__((vector_size(BYTES)));
 typedef double doubles __attribute__((vector_size(BYTES)));
 typedef int64_t double_truth __attribute__((vector_size(BYTES)));
 
-/* Vectors stay in registers only where everything is in one function. */
+/* Vectors stay in registers only if all code is in one function. */
 #undef TL_FN
 #define TL_FN static inline __attribute__((always_inline))
 
@@ -76,7 +76,7 @@ static inline floats pick_floats(float_truth test, floats a, floats b) {
 static inline floats lesser(floats a, floats b) { return pick_floats(a < b, a, b); }
 static inline floats greater(floats a, floats b) { return pick_floats(a > b, a, b); }
 
-/* Whether the shadows on a line are farther apart than the root of `most`. */
+/* True if the projections on a line are farther apart than the root of `most`. */
 static inline float_truth apart_along(const float_vec a[3], const float_vec b[3], float_vec n,
                                       floats most) {
   const floats a0 = float_dot(n, a[0]), a1 = float_dot(n, a[1]), a2 = float_dot(n, a[2]);
@@ -87,7 +87,7 @@ static inline float_truth apart_along(const float_vec a[3], const float_vec b[3]
   return (gap > (floats){0}) & (gap * gap > most * float_dot(n, n));
 }
 
-/* From three times the centre of a to that of b. */
+/* Three times the vector from the centre of a to that of b. */
 static inline float_vec between_centres(const float_vec a[3], const float_vec b[3]) {
   float_vec n;
   n.x = b[0].x + b[1].x + b[2].x - a[0].x - a[1].x - a[2].x;
@@ -116,11 +116,11 @@ static unsigned screen(const tl_triangle_block *a, const tl_triangle_block *b,
     memcpy(square + lane, &found, sizeof found);
   }
   for (int i = 0; i < TL_TRIANGLE_BLOCK; ++i)
-    bits |= (unsigned)!(square[i] > most[i]) << i; /* what is not a number is left to double */
+    bits |= (unsigned)!(square[i] > most[i]) << i; /* not a number: left to double */
   return bits;
 }
 
-/* Most pairs are apart along the line of their centres, or along the normal of one. */
+/* Most pairs are separated along the line of their centres, or along the normal of one. */
 static unsigned shadow(const tl_triangle_block *a, const tl_triangle_block *b,
                        const float most[TL_TRIANGLE_BLOCK]) {
   unsigned bits = 0;
@@ -144,7 +144,7 @@ static inline doubles load_doubles(const double *from) {
   return r;
 }
 
-/* Corners relative to the first of a: [corner and axis][lane]. */
+/* Corners relative to the first corner of a: [corner and axis][lane]. */
 typedef struct differences {
   double a[9][TL_TRIANGLE_BLOCK], b[9][TL_TRIANGLE_BLOCK];
 } differences;
@@ -173,7 +173,7 @@ static inline void store_as_floats(float *to, doubles x) {
   memcpy(to, &f, sizeof f);
 }
 
-/* Pairs relative to the first corner of a, in units of their largest coordinate. */
+/* Loads pairs relative to the first corner of a, in units of their largest coordinate. */
 static inline void load_pairs(const tl_triangle_corners *a, const tl_triangle_corners *b,
                               const tl_triangle_pair *pairs, int n, double reach,
                               tl_triangle_block *to_a, tl_triangle_block *to_b,
@@ -213,6 +213,57 @@ static unsigned shadow_pairs(const tl_triangle_corners *a, const tl_triangle_cor
   return shadow(&to_a, &to_b, most) & ((1u << n) - 1);
 }
 
+typedef float four_floats __attribute__((vector_size(16)));
+
+/* Corners of up to four triangles relative to a place (three times over); those that are missing
+ * are the first. The largest of their coordinates. */
+static inline double subtract_place(const tl_triangle_corners *t, uint32_t n, const double o[9],
+                                    double out[TL_TREE_LEAF][9]) {
+  double most = DBL_MIN;
+  for (uint32_t i = 0; i < TL_TREE_LEAF; ++i) {
+    const double *p = &t[i < n ? i : 0].p[0].x;
+    for (int k = 0; k < 9; ++k) {
+      out[i][k] = p[k] - o[k];
+      const double size = out[i][k] < 0 ? -out[i][k] : out[i][k];
+      most = most > size ? most : size;
+    }
+  }
+  return most;
+}
+
+static unsigned shadow_leaves(const tl_triangle_corners *a, uint32_t count_a,
+                              const tl_triangle_corners *b, uint32_t count_b, double reach) {
+  double from_a[TL_TREE_LEAF][9], from_b[TL_TREE_LEAF][9], o[9];
+  tl_triangle_block to_a, to_b;
+  float most[TL_TRIANGLE_BLOCK];
+  for (int k = 0; k < 3; ++k) {
+    o[3 * k] = a[0].p[0].x;
+    o[3 * k + 1] = a[0].p[0].y;
+    o[3 * k + 2] = a[0].p[0].z;
+  }
+  const double size_a = subtract_place(a, count_a, o, from_a);
+  const double size_b = subtract_place(b, count_b, o, from_b);
+  const double per = 1 / (size_a > size_b ? size_a : size_b);
+  const double limit = reach * per + (double)TL_TRIANGLE_LANE_ERROR;
+  const double square = limit * limit * (1 + 1e-6);
+  for (int k = 0; k < 9; ++k) {
+    four_floats all_b;
+    for (int j = 0; j < TL_TREE_LEAF; ++j)
+      all_b[j] = (float)(from_b[j][k] * per);
+    for (int i = 0; i < TL_TREE_LEAF; ++i) {
+      const four_floats one_a = (four_floats){0} + (float)(from_a[i][k] * per);
+      memcpy(&to_a.corner[k / 3][k % 3][4 * i], &one_a, sizeof one_a);
+      memcpy(&to_b.corner[k / 3][k % 3][4 * i], &all_b, sizeof all_b);
+    }
+  }
+  for (int i = 0; i < TL_TRIANGLE_BLOCK; ++i)
+    most[i] = (float)(square < 1e30 ? square : 1e30);
+  unsigned kept = 0;
+  for (uint32_t i = 0; i < count_a; ++i)
+    kept |= ((1u << count_b) - 1) << (TL_TREE_LEAF * i);
+  return shadow(&to_a, &to_b, most) & kept;
+}
+
 static inline double_face load_double_face(const tl_triangle_wide *wide, int lane) {
   double_vec p[3];
   for (int k = 0; k < 3; ++k) {
@@ -243,7 +294,7 @@ static void compare(const tl_triangle_wide *a, const tl_triangle_wide *b,
 
 /* ---- children of nodes ----------------------------------------------------------------------- */
 
-/* Children in one vector: all eight, or half of them. */
+/* Children in one vector: all eight, or four. */
 #define SOME_BYTES (BYTES > 32 ? 32 : BYTES)
 #define SOME       (SOME_BYTES / 4)
 
@@ -274,7 +325,7 @@ typedef struct eight_boxes {
   float lo[3][TL_TREE_WIDE], hi[3][TL_TREE_WIDE];
 } eight_boxes;
 
-/* Boxes of all children as the other body sees them. */
+/* Transforms the boxes of all children into the frame of the other body. */
 static inline void see_children(const tl_tree_node *n, const tl_children_view *v,
                                 eight_boxes *out) {
   for (int lane = 0; lane < TL_TREE_WIDE; lane += SOME) {
@@ -295,7 +346,7 @@ static inline void see_children(const tl_tree_node *n, const tl_children_view *v
   }
 }
 
-/* Which children of a node meet box i. */
+/* Which children of a node overlap box i. */
 static inline unsigned meet_children(const tl_tree_node *n, const eight_boxes *boxes, int i) {
   unsigned bits = 0;
   for (int lane = 0; lane < TL_TREE_WIDE; lane += SOME) {
@@ -308,8 +359,8 @@ static inline unsigned meet_children(const tl_tree_node *n, const eight_boxes *b
   return bits;
 }
 
-/* Slabs of all children, where they are: middles and unit axes, what is along these, and how far it
- * reaches from the middle in any direction. */
+/* Slabs of all children, in place: middles, unit axes, half extents along these, and greatest
+ * extent from the middle in any direction. */
 typedef struct eight_slabs {
   float at[3][TL_TREE_WIDE], axis[3][TL_TREE_WIDE];
   float low[TL_TREE_WIDE], high[TL_TREE_WIDE], wide[TL_TREE_WIDE];
@@ -380,11 +431,11 @@ static inline some_truth apart_by(some low, some high, some aside, some from, so
   return (low - aside > until + more) | (high + aside < from - more);
 }
 
-/* What a cosine may be off by, near 1: the square of a sine is no smaller than it is. */
+/* Bound of the error of a cosine near 1: makes the square of a sine no smaller than it is. */
 #define SINE_SLACK 4e-6f
 
-/* Which children of b no slab parts from child i of a, by more than `more`: each slab as long as it
- * may be along the axis of the other. */
+/* Which children of b no slab separates from child i of a by more than `more`: each slab with its
+ * greatest possible extent along the other's axis. */
 static inline unsigned meet_slabs(const eight_slabs *a, int i, const eight_slabs *b, float more) {
   unsigned bits = 0;
   const some zero = {0};

@@ -1,23 +1,24 @@
-/* Walls in cells: who is near enough to a revolved wall to be tested against it.
+/* Finds which bodies are near enough to a revolved wall to be tested, by cells.
  *
- * The box about a wall holds everybody inside, and pairs with all of them. So each wall marks the
- * cells of its meridian plane that its segments cross, and a body whose square about (rho, z) has
- * none of them is no candidate: it is farther from the wall than it can come. What remains gives
- * the same contacts to the bit. */
+ * The bounding box of a wall contains all bodies inside, and is a candidate with all of them. So
+ * each wall marks the cells of its meridian plane that its segments cross; a body whose square
+ * around (rho, z) overlaps no marked cell is farther from the wall than it can move, and no
+ * candidate. The remaining pairs give the same contacts, to the bit. */
 #include "narrow/narrow.h"
 #include "shape/shape.h"
 
-#define SIDE     64           /* cells along each axis of the meridian plane, at most */
-#define FEWEST   ((size_t)64) /* pairs of a wall that are worth cells */
+#define SIDE     64           /* most cells along each axis of the meridian plane */
+#define FEWEST   ((size_t)64) /* pairs of a wall for which cells are made */
 #define ROW      (SIDE + 1)
-#define EXPANDED 1e-9 /* of the wall's size: cells that a segment touches count as crossed */
+#define EXPANDED 1e-9 /* part of the wall's size: cells that a segment touches count as crossed */
 
 /* Cells of one wall, in its own frame, m. */
 typedef struct cells {
-  double low; /* z of the first */
+  double low; /* z of the lowest cell */
   double size;
-  int across, along;       /* how many, in rho and z */
-  uint32_t sum[ROW * ROW]; /* crossed cells below (rho, z): any square is four numbers */
+  int across, along; /* number of cells in rho and z */
+  /* crossed cells below (rho, z): the number in any square follows from four sums */
+  uint32_t sum[ROW * ROW];
   talus_dvec3 position;
   tl_frame frame;
 } cells;
@@ -27,7 +28,7 @@ static int cell_of(double x, double size, int n) {
   return i < 0 ? 0 : i >= n ? n - 1 : (int)i;
 }
 
-/* Marks what the segment p, q crosses within each row of cells. */
+/* Marks the cells that segment p, q crosses, row by row. */
 static void mark(cells *c, tl_meridian p, tl_meridian q, double slack) {
   if (p.z > q.z) {
     const tl_meridian swapped = p;
@@ -75,7 +76,7 @@ static void lay_out(const tl_crowd *crowd, uint32_t slot, cells *c) {
           c->sum[(row - 1) * ROW + k] + c->sum[row * ROW + k - 1] - c->sum[(row - 1) * ROW + k - 1];
 }
 
-/* Whether a crossed cell is within `reach` of x, which is in the wall's frame. */
+/* True if a crossed cell is within `reach` of x, in the wall's frame. */
 static bool is_near(const cells *c, talus_dvec3 x, double reach) {
   const double rho = sqrt(x.x * x.x + x.y * x.y), z = x.z - c->low;
   if (rho - reach > c->size * c->across || z + reach < 0 || z - reach > c->size * c->along)
@@ -95,7 +96,7 @@ typedef struct sift_job {
   const talus_real *margins;
   const cells *cells;
   uint32_t wall;
-  const tl_pair *pairs; /* all of them have the wall */
+  const tl_pair *pairs; /* all of them with the wall */
   uint8_t *keep;
 } sift_job;
 
@@ -106,7 +107,7 @@ static void look(void *context, size_t begin, size_t end) {
     const uint32_t slot = job->pairs[i].a == job->wall ? job->pairs[i].b : job->pairs[i].a;
     const talus_dvec3 to =
         tl_model_offset(model, job->cells->position, job->crowd->in->position[slot]);
-    /* The radius is narrowed in the single build. */
+    /* The radius is rounded in the single build. */
     const double radius = (double)tl_body_shape(model, slot)->radius *
                           (double)model->property.scale[slot] * (1 + 8 * (double)TL_REAL_EPS);
     const double reach = radius + (double)job->margins[slot] + (double)job->margins[job->wall];
@@ -114,7 +115,7 @@ static void look(void *context, size_t begin, size_t end) {
   }
 }
 
-/* The first pair whose first body is `slot` or more. */
+/* Index of the first pair whose first body is `slot` or later. */
 static size_t find_first(const tl_pairs *pairs, uint32_t slot) {
   size_t lo = 0, hi = pairs->count;
   while (lo < hi) {
@@ -127,8 +128,8 @@ static size_t find_first(const tl_pairs *pairs, uint32_t slot) {
   return lo;
 }
 
-/* Those whose first body is the wall stand in a row; walls that are younger than bodies are the
- * second of pairs all over the list before that, which are left as they are. */
+/* Pairs whose first body is the wall are consecutive. A wall younger than some bodies is second in
+ * pairs all over the list before; those are left as they are. */
 static talus_status sift_wall(sift_job *job, tl_pairs *pairs, tl_wall_share *share) {
   const size_t begin = find_first(pairs, job->wall), end = find_first(pairs, job->wall + 1);
   const size_t count = end - begin;

@@ -289,6 +289,20 @@ static const tl_column motion_values_columns[] = {
 };
 TABLE(motion_value, motion_values);
 
+/* Since format 13: bodies whose steps of local time go on beyond the time of the file. */
+static const tl_column ahead_columns[] = {
+    U64(tl_ahead, uid, uid),
+    DOUBLE(tl_ahead, until, c),
+    DOUBLE(tl_ahead, begun, begun),
+    DOUBLE(tl_ahead, position, position),
+    REAL(tl_ahead, rotation, rotation),
+    REAL(tl_ahead, velocity, velocity),
+    REAL(tl_ahead, spin, spin),
+    DOUBLE(tl_ahead, path, law),
+    BOOL(tl_ahead, flies, flies),
+};
+TABLE(tl_ahead, ahead);
+
 /* Courses have rows of numbers, all of them one after the other. */
 static const tl_column courses_columns[] = {
     LATE_U64(tl_course, uid, uid, 8),

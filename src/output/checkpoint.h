@@ -68,6 +68,7 @@ typedef struct tl_table {
   X(hits)                                                                                          \
   X(springs)                                                                                       \
   X(joints)                                                                                        \
+  X(ahead)                                                                                         \
   X(courses)                                                                                       \
   X(course_values)                                                                                 \
   X(emitters)                                                                                      \
@@ -106,7 +107,7 @@ const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *
 /* Raise this with every change of a table, of a column or of a body's field: a file has all of them
  * or is refused. tests/test_output.c fails if that was forgotten. Files of older formats are read
  * too; what they lack follows from the rest (checkpoint_load.c). */
-#define TL_CHECKPOINT_FORMAT        12
+#define TL_CHECKPOINT_FORMAT        13
 #define TL_CHECKPOINT_OLDEST_FORMAT 6
 #define TL_CHECKPOINT_BLOCK         512
 

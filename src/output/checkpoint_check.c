@@ -313,6 +313,26 @@ static talus_status check_lengths(const talus_world *world) {
   return TALUS_OK;
 }
 
+/* Steps that go on beyond the time of the file. */
+static talus_status check_ahead(const talus_world *world) {
+  uint32_t slot = 0;
+  for (size_t i = 0; i < world->local.ahead.count; ++i, ++slot) {
+    const tl_ahead *ahead = &world->local.ahead.data[i];
+    while (slot < world->model.bodies && world->model.property.uid[slot] != ahead->uid)
+      slot++;
+    if (slot == world->model.bodies)
+      WRONG("row %zu of those ahead: there is no such body, or it is not its turn", i);
+    const tl_dquat q = ahead->law.rotation;
+    const double length2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    if (!is_unit(ahead->rotation) || !(fabs(length2 - 1) < 1e-3))
+      WRONG("row %zu of those ahead: a rotation is not a unit quaternion", i);
+    if (!(ahead->c > world->time) || !(ahead->begun < world->time) ||
+        !(ahead->c - ahead->begun <= 2 * world->model.dt))
+      WRONG("row %zu of those ahead: its step is not under way", i);
+  }
+  return TALUS_OK;
+}
+
 talus_status tl_checkpoint_check(const talus_world *world) {
   TL_TRY(tl_world_validate(world)); /* after it every index of a body may be followed */
   for (size_t i = 0; i < world->model.shapes.count; ++i)
@@ -327,6 +347,7 @@ talus_status tl_checkpoint_check(const talus_world *world) {
   TL_TRY(check_joints(world));
   TL_TRY(check_lengths(world));
   TL_TRY(check_courses(world));
+  TL_TRY(check_ahead(world));
   return check_flow(world);
 }
 

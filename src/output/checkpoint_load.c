@@ -415,6 +415,8 @@ static talus_status load_world(load_job *job, talus_world *world) {
                       (unsigned char *)&world->contacts + tl_contact_records[i].offset));
   TL_TRY(load_hits(job, &world->contacts));
   LOAD(job, joints, &world->joints.all);
+  if (job->format >= 13)
+    LOAD(job, ahead, &world->local.ahead);
   LOAD(job, courses, &world->courses);
   LOAD(job, course_values, &world->course_values);
   TL_TRY(load_flow(job, world));

@@ -201,6 +201,7 @@ static talus_status save_world(save_job *job, const talus_world *world, const tl
   }
   TL_TRY(save_hits(job, &world->contacts));
   SAVE(job, joints, &world->joints.all);
+  SAVE(job, ahead, &world->local.ahead);
   SAVE(job, courses, &world->courses);
   SAVE(job, course_values, &world->course_values);
   SAVE(job, emitters, &world->flow.emitters);

@@ -15,14 +15,15 @@
  *   fastest.since, fastest.interval,
  *   number of frames, step of each,
  *   lines of joints.csv, whether it records joints without a name and how (run.h),
- *   number of probes, of each: definition, lines of its file,
+ *   number of probes, of each: definition (of old runs with its interval, up to version 7), lines
+ *     of its file,
  *   number of files that the scene names, of each: XXH64 when the run began,
  *   number of files of sinks, of each: its lines (from version 5 on),
  *   number of averages, of each: its files (from version 6 on),
  *   number of zones, of each: lines of its file (likewise),
  *   inner, force_change (from version 7 on) */
 #define MAGIC   0x6e757273756c6174u
-#define VERSION 7u
+#define VERSION 8u
 #define OLDEST  4u
 
 /* ---- numbers to bytes and back --------------------------------------------------------------- */
@@ -144,6 +145,7 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
   tl_text_drop(&text);
   TL_TRY(status);
   run->saved = talus_world_steps(run->world);
+  run->saved_time = talus_world_time(run->world);
   run->saved_at = tl_clock();
   run->wall_output += run->saved_at - begin;
   tl_run_log_add(&run->log, TL_LOG_INFO, "checkpoint: step %llu, t = %g s",
@@ -166,8 +168,21 @@ static talus_status refuse(tl_run *run) {
       tl_run_folder(run), changed[0] ? ": it differs in " : "", changed, folder);
 }
 
+/* The world still has the probes of the part before. */
+static talus_status refuse_name(tl_run *run, size_t row, const tl_run_probe *probe) {
+  const tl_flow *flow = &run->world->flow;
+  const char *name = row < flow->probes.count ? flow->probes.data[row].name : NULL;
+  if (!name || strcmp(name, probe->plan.name) != 0)
+    return TALUS_OK;
+  return tl_fail(TALUS_ERROR_INVALID,
+                 "%s: the probe `%s` is not the one whose values are in probes/%s.csv, which would "
+                 "be lost; give it another name",
+                 tl_run_folder(run), name, name);
+}
+
 /* keep and old: how many lines of each probe's file stay, and which old probe it continues. */
-static talus_status unpack_probes(tl_run *run, blob_reader *reader, uint64_t *keep, size_t *old) {
+static talus_status unpack_probes(tl_run *run, blob_reader *reader, bool is_old, uint64_t *keep,
+                                  size_t *old) {
   for (size_t i = 0; i < run->probes.count; ++i) {
     keep[i] = 0;
     old[i] = SIZE_MAX;
@@ -176,10 +191,12 @@ static talus_status unpack_probes(tl_run *run, blob_reader *reader, uint64_t *ke
   for (uint64_t k = 0; k < n && !reader->is_short; ++k) {
     const uint64_t definition = get(reader), lines = get(reader);
     for (size_t i = 0; i < run->probes.count && !reader->is_short; ++i)
-      if (run->probes.data[i].definition == definition) {
+      if (definition ==
+          (is_old ? run->probes.data[i].old_definition : run->probes.data[i].definition)) {
         keep[i] = lines;
         old[i] = (size_t)k;
-      }
+      } else if (lines > 1) /* its rows would be lost */
+        TL_TRY(refuse_name(run, (size_t)k, &run->probes.data[i]));
   }
   return TALUS_OK;
 }
@@ -245,7 +262,8 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   run->fastest.interval = get_double(&reader);
   const uint64_t frames = get(&reader);
   for (uint64_t i = 0; i < frames && !reader.is_short; ++i) {
-    const tl_run_frame frame = {.step = get(&reader)};
+    const uint64_t at = get(&reader); /* none between two steps: those are of ends */
+    const tl_run_frame frame = {.step = at, .time = (double)at * run->dt};
     TL_TRY(tl_array_push(&run->frames, frame));
   }
   run->joints.count = get(&reader);      /* until cut_back opens it */
@@ -253,7 +271,7 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   run->joints_all = unnamed > 0;
   run->joint_marks = unnamed > 0 ? unnamed - 1 : 0;
   reader.is_short = reader.is_short || run->joint_marks > TL_RUN_JOINTS_ALL;
-  TL_TRY(unpack_probes(run, &reader, keep, old));
+  TL_TRY(unpack_probes(run, &reader, version < 8, keep, old));
   TL_TRY(unpack_files(run, &reader, stored));
   if (version >= 5)
     unpack_sinks(run, &reader);
@@ -306,6 +324,13 @@ static talus_status resume(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
                            hashes *stored) {
   TL_TRY(unpack(run, blob, keep, old, stored));
   run->saved = talus_world_steps(run->world);
+  run->saved_time = talus_world_time(run->world);
+  if (run->world->model.dt != run->dt)
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "%s: its steps end on a grid of %g s, and with this output.every on one of %g s; "
+        "with step: adaptive go on with an interval that gives the same grid",
+        tl_run_folder(run), run->world->model.dt, run->dt);
   if (run->saved > run->end)
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: the run is at t = %g s already, past the end at %g s; give a later end "
@@ -316,6 +341,7 @@ static talus_status resume(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   bool same = before == run->probes.count;
   for (size_t i = 0; i < run->probes.count; ++i)
     same = same && old[i] == i;
+  TL_TRY(tl_run_choose_backend(run));
   TL_TRY(cut_back(run, keep));
   tl_run_files_compare(run, stored->data);
   if (!same) {

@@ -11,6 +11,7 @@
 #include "base/input.h"
 #include "output/file.h"
 #include "run/run.h"
+#include "scene/files.h"
 
 #if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
 
@@ -59,6 +60,31 @@ static talus_status find_checkpoint(tl_run *run, bool *is_there) {
   return tl_file_fail(errno, tl_run_path(run, "checkpoint.hdf"), "looked at");
 }
 
+/* Beginning anew would remove what the scene takes its bodies from. */
+static talus_status refuse_source(tl_run *run) {
+  const tl_scene_body *bodies = run->scene->bodies.data;
+  struct stat own, source;
+  if (fstat(run->folder, &own) != 0)
+    return tl_file_fail(errno, tl_run_folder(run), "looked at");
+  for (size_t i = 0; i < run->scene->bodies.count; ++i) {
+    tl_text path = {0};
+    if (!bodies[i].from)
+      continue;
+    tl_scene_add_path(&path, run->scene, bodies[i].from->from);
+    const talus_status status = path.status;
+    const bool is_own = status == TALUS_OK && stat(path.data, &source) == 0 &&
+                        source.st_dev == own.st_dev && source.st_ino == own.st_ino;
+    tl_text_drop(&path);
+    TL_TRY(status);
+    if (is_own)
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "%s is the run that the scene takes its bodies `from`; give the results "
+                     "another folder",
+                     tl_run_folder(run));
+  }
+  return TALUS_OK;
+}
+
 talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint) {
   bool is_empty;
   TL_TRY(find_checkpoint(run, has_checkpoint));
@@ -70,6 +96,7 @@ talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint) {
                    "%s is not empty; --resume goes on with the run in it, --force begins anew (and "
                    "removes talus's own files there)",
                    tl_run_folder(run));
+  TL_TRY(refuse_source(run));
   return tl_run_own_prove(run, 0);
 }
 
@@ -119,13 +146,15 @@ talus_status tl_run_folder_write_scene(tl_run *run) {
 
 /* ---- what changed ---------------------------------------------------------------------------- */
 
+#define SCENE_MOST ((size_t)64 << 20) /* bytes: none is larger (scene/document.h) */
+
 static talus_status read_file(const char *path, tl_text *text) {
   char why[4400];
   FILE *file = tl_input_file(path, why, sizeof why);
   if (!file)
     return tl_fail(TALUS_ERROR_IO, "%s", why);
   char block[1 << 14];
-  for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;)
+  for (size_t n; text->count <= SCENE_MOST && (n = fread(block, 1, sizeof block, file)) > 0;)
     tl_text_add_bytes(text, block, n);
   fclose(file);
   return text->status;

@@ -160,6 +160,7 @@ static talus_status write_files(tl_run *run, uint32_t fields, frame_files *stage
 
 talus_status tl_run_frames_write(tl_run *run, uint32_t fields) {
   const tl_run_frame frame = {.step = talus_world_steps(run->world),
+                              .time = talus_world_time(run->world),
                               .is_gone = run->no_frames,
                               .has_surface = (fields & TL_FRAME_SURFACES) != 0};
   TL_TRY(tl_array_reserve(&run->frames, run->frames.count + 1));

@@ -93,15 +93,17 @@ static void add_round(tl_text *text, const tl_scene_round *round) {
   tl_text_add(text, ";");
 }
 
-/* A probe continues its file only if all of these are unchanged. */
+/* A probe continues its file only if all of these are unchanged. The interval may change, as each
+ * line has its own; `is_old`: runs of before that could not. */
 static talus_status define(const tl_scene_probe *probe, const tl_scene_probe_plan *plan,
-                           uint64_t *hash) {
+                           bool is_old, uint64_t *hash) {
   tl_text text = {0};
   tl_text_add(&text, "%s;%s;%u;", plan->name, probe->body ? probe->body : "",
               (unsigned)plan->record);
   if (probe->joint)
     tl_text_add(&text, "joint %s;", probe->joint);
-  tl_text_add_number(&text, plan->every);
+  if (is_old)
+    tl_text_add_number(&text, plan->every);
   tl_text_add(&text, ";");
   for (size_t i = 0; i < plan->size_count; ++i) {
     tl_text_add_number(&text, plan->sizes[i]);
@@ -129,7 +131,8 @@ talus_status tl_run_probes_plan(tl_run *run) {
   const tl_scene_probe *told = run->scene->probes.data;
   for (size_t i = 0; i < n; ++i) {
     tl_run_probe probe = {.plan = tl_scene_get_probe(run->scene, i), .lines = {.fd = -1}};
-    TL_TRY(define(&told[i], &probe.plan, &probe.definition));
+    TL_TRY(define(&told[i], &probe.plan, false, &probe.definition));
+    TL_TRY(define(&told[i], &probe.plan, true, &probe.old_definition));
     run->probes.data[run->probes.count++] = probe;
   }
   return TALUS_OK;
@@ -231,11 +234,16 @@ static talus_status check_ends(tl_run *run) {
 }
 
 talus_status tl_run_probes_adopt(tl_run *run, const size_t *old) {
-  for (size_t i = 0; i < run->world->flow.probes.count; ++i)
-    for (size_t k = 0; k < run->probes.count; ++k)
-      if (old[k] == i) /* files of before format 12 do not have it */
-        run->world->flow.probes.data[i].every = run->probes.data[k].plan.every;
-  TL_TRY(check_ends(run));
+  for (int pass = 0; pass < 2; ++pass) {
+    for (size_t i = 0; i < run->world->flow.probes.count; ++i)
+      for (size_t k = 0; k < run->probes.count; ++k) {
+        double *every = &run->world->flow.probes.data[i].every;
+        if (old[k] == i && (pass > 0 || *every == 0)) /* 0: a file of before format 12 */
+          *every = run->probes.data[k].plan.every;
+      }
+    if (pass == 0)
+      TL_TRY(check_ends(run));
+  }
   bool same = run->world->flow.probes.count == run->probes.count;
   for (size_t i = 0; i < run->probes.count; ++i)
     same = same && old[i] == i;

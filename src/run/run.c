@@ -29,9 +29,15 @@ talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-static bool has_frame_here(const tl_run *run) {
+static bool has_frame_of_step(const tl_run *run) {
   return run->frames.count > 0 &&
          run->frames.data[run->frames.count - 1].step == talus_world_steps(run->world);
+}
+
+/* Adaptive steps also end between those of the grid: the frame of this one may be older. */
+static bool has_frame_here(const tl_run *run) {
+  return has_frame_of_step(run) &&
+         run->frames.data[run->frames.count - 1].time == talus_world_time(run->world);
 }
 
 /* Steps check velocities; this checks poses before they are written. */
@@ -138,7 +144,8 @@ static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
 }
 
 static talus_status save(tl_run *run) {
-  if (run->saved == talus_world_steps(run->world))
+  if (run->saved == talus_world_steps(run->world) &&
+      run->saved_time == talus_world_time(run->world))
     return TALUS_OK;
   TL_TRY(tl_run_folder_check(run));
   TL_TRY(check_state(run));
@@ -189,7 +196,7 @@ static talus_status advance(tl_run *run, run_pace *pace) {
   const talus_run_def *def = run->def;
   for (;;) {
     const uint64_t step = talus_world_steps(run->world);
-    if (!has_frame_here(run) && tl_run_is_due(run->every, run->dt, step))
+    if (!has_frame_of_step(run) && tl_run_is_due(run->every, run->dt, step))
       TL_TRY(write_output(run));
     if (step >= run->end || is_at_rest(run))
       return finish(run);
@@ -324,9 +331,7 @@ static talus_status make_folder(tl_run *run) {
                             tl_run_folder(run));
 }
 
-/* Before anything is written or removed: there is such a device, and it does what is not allowed to
- * fall back. */
-static talus_status choose_backend(tl_run *run) {
+talus_status tl_run_choose_backend(tl_run *run) {
   bool on_device;
   TL_TRY(talus_world_set_backend(run->world, run->def->backend, run->def->no_fallback));
   return run->def->no_fallback ? tl_world_find_place(run->world, &on_device) : TALUS_OK;
@@ -335,7 +340,7 @@ static talus_status choose_backend(tl_run *run) {
 static talus_status start_anew(tl_run *run) {
   /* If the scene cannot be built, old results must stay. */
   TL_TRY(talus_scene_build(run->scene, run->def->threads, tl_run_log_line, &run->log, &run->world));
-  TL_TRY(choose_backend(run));
+  TL_TRY(tl_run_choose_backend(run));
   TL_TRY(tl_run_files_look(run, true));
   tell_started(run);
   TL_TRY(run->folder < 0 ? make_folder(run) : tl_run_folder_check(run));
@@ -359,12 +364,6 @@ static talus_status go_on(tl_run *run) {
   TL_TRY(open_log(run));
   TL_TRY(tl_run_files_look(run, false));
   TL_TRY(tl_run_checkpoint_resume(run));
-  if (run->world->model.dt != run->dt)
-    return tl_fail(
-        TALUS_ERROR_INVALID,
-        "%s: its steps end on a grid of %g s, and with this output.every on one of %g s; "
-        "with step: adaptive go on with an interval that gives the same grid",
-        tl_run_folder(run), run->world->model.dt, run->dt);
   return tl_run_folder_write_scene(run);
 }
 
@@ -379,8 +378,6 @@ static talus_status prepare(tl_run *run) {
     TL_TRY(tl_run_folder_look(run, &has_checkpoint));
   const bool resumes = run->def->resume && has_checkpoint;
   TL_TRY(resumes ? go_on(run) : start_anew(run));
-  if (resumes)
-    TL_TRY(choose_backend(run));
   run->world->strict = run->scene->strict; /* it may change when a run goes on */
   run->world->interrupt = run->def->interrupt;
   run->world->adaptive.stops = true;

@@ -72,6 +72,7 @@ void tl_run_log_close(tl_run_log *log);
 
 typedef struct tl_run_frame {
   uint64_t step;
+  double time;  /* s: between steps where an end of adaptive ones is */
   bool is_gone; /* somebody deleted the file: left out of the series */
   bool has_surface;
 } tl_run_frame;
@@ -90,7 +91,8 @@ typedef struct tl_run_series {
 
 typedef struct tl_run_probe {
   tl_scene_probe_plan plan;
-  uint64_t definition; /* hash: what is measured, where, how often */
+  uint64_t definition;     /* hash: what is measured, and where */
+  uint64_t old_definition; /* and how often: in files of runs up to version 7 */
   tl_lines lines;
 } tl_run_probe;
 
@@ -131,7 +133,8 @@ enum { TL_WALL_TOTAL, TL_WALL_BROAD, TL_WALL_NARROW, TL_WALL_SOLVE, TL_WALL_STEP
 
 typedef struct tl_run_file {
   char *path;
-  uint64_t hash; /* of its bytes; 0: it cannot be read */
+  bool is_table; /* of bodies */
+  uint64_t hash; /* of its bytes, and those of the files that a table names; 0: it cannot be read */
 } tl_run_file;
 
 typedef struct tl_run {
@@ -167,6 +170,7 @@ typedef struct tl_run {
 
   talus_world *world;
   uint64_t saved;         /* step of the newest checkpoint; UINT64_MAX: none */
+  double saved_time;      /* s: its time, which may lie between two steps */
   double began, saved_at; /* s of tl_clock */
   double wall[TL_WALLS];  /* s, of earlier calls (from history.csv) */
   double wall_output;     /* s, of this call */
@@ -219,6 +223,12 @@ talus_status tl_run_own_cut(tl_run *run, uint64_t from);
 talus_status tl_run_own_cut_folder(tl_run *run, const char *folder, uint64_t from);
 /* Opens a folder within the folder, which must be no link; *fd is -1 where there is none. */
 talus_status tl_run_subfolder(tl_run *run, const char *name, int *fd);
+
+/* ---- run/run.c ------------------------------------------------------------------------------- */
+
+/* Gives the world its backend: there is such a device, and it does what is not allowed to fall
+ * back. Called before anything is written or removed. */
+talus_status tl_run_choose_backend(tl_run *run);
 
 /* ---- run/files.c ----------------------------------------------------------------------------- */
 
@@ -338,7 +348,8 @@ void tl_run_sinks_close(tl_run *run);
 /* ---- run/checkpoint.c ------------------------------------------------------------------------ */
 
 talus_status tl_run_checkpoint_save(tl_run *run);
-/* Loads the world and the data of the run, then cuts the folder back to the checkpoint. */
+/* Loads the world and the data of the run, then cuts the folder back to the checkpoint. What can be
+ * refused is refused before anything is cut. */
 talus_status tl_run_checkpoint_resume(tl_run *run);
 
 #endif

@@ -30,7 +30,7 @@ static void add_entry(const tl_run *run, tl_text *text, tl_run_list list, size_t
                       bool first) {
   tl_text_add(text, "%s\n    {\"name\": \"%s/%06zu.hdf\", \"time\": ", first ? "" : ",",
               names[list], number);
-  tl_text_add_number(text, (double)run->frames.data[number].step * run->dt);
+  tl_text_add_number(text, run->frames.data[number].time);
   tl_text_add(text, "}");
 }
 

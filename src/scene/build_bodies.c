@@ -142,6 +142,9 @@ static talus_status add_table(tl_builder *b, const tl_scene_table *table) {
   tl_scene_add_path(&path, b->scene, table->table);
   TL_TRY(path.status);
   talus_status status = tl_scene_told_path(talus_body_table_read(path.data, &rows));
+  if (status == TALUS_OK && rows.bodies.count == 0)
+    status =
+        tl_fail(TALUS_ERROR_FORMAT, "%s: the table has no rows, so it gives no bodies", path.data);
   if (status == TALUS_OK) {
     status = talus_world_add_table(b->world, &rows, &like, table->scale);
     if (status != TALUS_OK)

@@ -14,9 +14,14 @@ static size_t entry_of(const tl_builder *b, size_t slot) {
   return entry;
 }
 
-static void add_entry(const tl_builder *b, tl_text *text, size_t entry) {
+/* `slot` is SIZE_MAX, or says which row of a table. */
+static void add_entry(const tl_builder *b, tl_text *text, size_t entry, size_t slot) {
   const tl_scene_body *body = (const tl_scene_body *)b->scene->bodies.data + entry;
-  tl_text_add(text, "%sbodies.%zu%s", tl_scene_is_one(body) ? "" : "a body of ", entry,
+  if (body->table && slot != SIZE_MAX)
+    tl_text_add(text, "row %zu of bodies.%zu", slot - b->first.data[entry] + 1, entry);
+  else
+    tl_text_add(text, "%sbodies.%zu", tl_scene_is_one(body) ? "" : "a body of ", entry);
+  tl_text_add(text, "%s",
               body->fill    ? ".fill"
               : body->from  ? ".from"
               : body->table ? ".table"
@@ -39,19 +44,19 @@ static void add_place(const tl_builder *b, tl_text *text, size_t entry) {
 static void warn_heavy_rows(const tl_builder *b, size_t entry) {
   const size_t end =
       entry + 1 < b->first.count ? b->first.data[entry + 1] : talus_world_body_count(b->world);
-  double most = TL_WARN_HEAVIEST;
+  double most = 0, count = 0;
   for (size_t slot = b->first.data[entry]; slot < end; ++slot) {
     talus_body body;
     talus_body_info info;
     if (talus_world_body_at(b->world, slot, &body) == TALUS_OK &&
         talus_world_get_body(b->world, body, &info) == TALUS_OK && info.kind == TALUS_FREE)
-      most = fmax(most, (double)info.mass);
+      most = fmax(most, (double)info.mass), count += 1;
   }
-  if (!(most > TL_WARN_HEAVIEST))
+  if (!(most > tl_warn_heaviest(count)))
     return;
   tl_text text = {0};
   add_place(b, &text, entry);
-  add_entry(b, &text, entry);
+  add_entry(b, &text, entry, SIZE_MAX);
   tl_text_add(&text, " has %.2g kg; sizes are in metres: a table in mm needs `scale: 0.001`", most);
   tl_warn_add_way_out(&text, TL_WARN_HEAVY_BODY);
   if (text.status == TALUS_OK)
@@ -76,9 +81,9 @@ static void warn_overlap(const tl_builder *b) {
   const size_t late = one > other ? one : other, early = one > other ? other : one;
   tl_text text = {0};
   add_place(b, &text, late);
-  add_entry(b, &text, late);
+  add_entry(b, &text, late, one > other ? deep.slot_a : deep.slot_b);
   tl_text_add(&text, " and ");
-  add_entry(b, &text, early);
+  add_entry(b, &text, early, one > other ? deep.slot_b : deep.slot_a);
   tl_text_add(&text, " overlap by %.2g m at the start, %.2g of the smaller one's radius %.2g m",
               deep.depth, deep.depth / deep.radius, deep.radius);
   if (deep.count > 1)

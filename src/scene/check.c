@@ -37,6 +37,14 @@ static tl_node_id next_of(const tl_checker *checker, tl_node_id id) {
   return tl_node_at(checker->document, id)->next;
 }
 
+static bool takes_bodies(const talus_scene *scene) {
+  const tl_scene_body *bodies = scene->bodies.data;
+  for (size_t i = 0; i < scene->bodies.count; ++i)
+    if (bodies[i].from)
+      return true;
+  return false;
+}
+
 void tl_check_unknown(tl_checker *checker, tl_mark mark, const char *path, const char *name,
                       const char *kind, const tl_names *names) {
   tl_text list = {0};
@@ -49,11 +57,16 @@ void tl_check_unknown(tl_checker *checker, tl_mark mark, const char *path, const
     tl_text_add(&list, ", ...");
   const char *nearest = tl_names_suggest(names, name);
   const char *known = list.count > 0 ? list.data : "; the scene has none";
+  /* A run may have it, but a name of another scene may not be used before it is declared. */
+  const bool is_material = names == &checker->materials && takes_bodies(checker->scene);
+  const char *more =
+      is_material ? "; declare one of the run that bodies come `from` in `materials`, too" : "";
   if (nearest)
     tl_problem_add(checker->problems, mark, "%s is `%s`; expected %s%s; did you mean `%s`?", path,
                    name, kind, known, nearest);
   else
-    tl_problem_add(checker->problems, mark, "%s is `%s`; expected %s%s", path, name, kind, known);
+    tl_problem_add(checker->problems, mark, "%s is `%s`; expected %s%s%s", path, name, kind, known,
+                   more);
   tl_text_drop(&list);
 }
 

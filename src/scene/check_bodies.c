@@ -271,8 +271,12 @@ static void check_press(tl_checker *checker, tl_node_id node, const tl_scene_bod
                    "%s has `press` and %s; expected a body that is free", path,
                    body->fixed ? "is fixed" : "has `motion`");
   static const char *const loads[] = {"force", "torque", "lock"};
-  for (int i = 0; i < 3; ++i)
-    if (body->object.given >> tl_map_find(map, loads[i]) & 1u)
+  const bool acts[] = {tl_scene_varies(&body->force) || !is_zero(body->force.value),
+                       tl_scene_varies(&body->torque) || !is_zero(body->torque.value),
+                       body->lock != 0};
+  for (int i = 0; i < 3; ++i) /* a resolved scene gives all keys: their defaults are fine */
+    if ((body->object.given >> tl_map_find(map, loads[i]) & 1u) &&
+        (acts[i] || !tl_object_good(map, body, loads[i])))
       tl_problem_add(checker->problems, tl_check_mark(checker, node, loads[i]),
                      "%s.%s is given together with `press`, which loads and guides the body; "
                      "expected one of the two",

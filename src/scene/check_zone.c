@@ -56,11 +56,6 @@ static void check_period(tl_checker *checker, tl_node_id node, const tl_scene_zo
   }
 }
 
-static bool acts(const tl_scene_zone *zone) {
-  return zone->boundary || zone->shell != TALUS_ZONE_OPEN ||
-         tl_object_has(&tl_schema_zone, zone, "force");
-}
-
 static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_zone *zone,
                        const char *path) {
   const bool is_group = tl_object_has(&tl_schema_zone_of, &zone->of, "group");
@@ -74,10 +69,6 @@ static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_zone
         "%s has both a shell, which keeps bodies out, and a boundary, which keeps them in; "
         "expected one of them",
         path);
-  if (acts(zone) && tl_object_has(&tl_schema_scene, checker->scene, "sleep"))
-    tl_problem_add(checker->problems, tl_check_mark(checker, node, "name"),
-                   "%s pushes or reflects, which does not go with `sleep`; expected no `sleep`",
-                   path);
 }
 
 static void check_zone(tl_checker *checker, tl_node_id node, tl_scene_zone *zone,

@@ -21,14 +21,22 @@ static talus_status add(const talus_scene *scene, const char *file, tl_scene_fil
   TL_TRY(tl_text_take(&text, &path));
   talus_status status = TALUS_OK;
   for (size_t i = 0; i < files->count; ++i)
-    if (strcmp(files->data[i], path) == 0)
+    if (strcmp(files->data[i].path, path) == 0)
       goto known;
-  status = tl_array_push(files, path);
+  status = tl_array_push(files, ((tl_scene_file){.path = path}));
   if (status == TALUS_OK)
     return TALUS_OK;
 known:
   tl_string_free(&path);
   return status;
+}
+
+static talus_status add_table(const talus_scene *scene, const char *file, tl_scene_files *files) {
+  const size_t before = files->count;
+  TL_TRY(add(scene, file, files));
+  if (files->count > before)
+    files->data[before].is_table = true;
+  return TALUS_OK;
 }
 
 static talus_status add_shape(const talus_scene *scene, const tl_scene_shape *shape,
@@ -67,7 +75,7 @@ talus_status tl_scene_list_files(const talus_scene *scene, tl_scene_files *files
   for (size_t i = 0; i < scene->bodies.count; ++i) {
     TL_TRY(add_use(scene, bodies[i].fill ? &bodies[i].fill->shape : &bodies[i].shape, files));
     if (bodies[i].table)
-      TL_TRY(add(scene, bodies[i].table->table, files));
+      TL_TRY(add_table(scene, bodies[i].table->table, files));
     if (bodies[i].from)
       TL_TRY(add_changes(scene, bodies[i].from, files));
     TL_TRY(add_motions(scene, &bodies[i].motion, files));

@@ -11,9 +11,14 @@ void tl_scene_add_path(tl_text *path, const talus_scene *scene, const char *file
  * begin. */
 talus_status tl_scene_told_path(talus_status status);
 
-/* Each once, in the order of the scene: equal scenes, equal lists. The caller frees each text
+typedef struct tl_scene_file {
+  char *path;
+  bool is_table; /* of bodies: its rows may name files */
+} tl_scene_file;
+
+/* Each once, in the order of the scene: equal scenes, equal lists. The caller frees each path
  * (tl_string_free) and the array, in every case. */
-typedef TL_ARRAY(char *) tl_scene_files;
+typedef TL_ARRAY(tl_scene_file) tl_scene_files;
 talus_status tl_scene_list_files(const talus_scene *scene, tl_scene_files *files);
 
 #endif

@@ -7,26 +7,26 @@
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static const tl_words warnings = {
-    WORDS(
-        {"large-step", TL_WARN_LARGE_STEP, "a body moves more than its radius in a step"},
-        {"light-density", TL_WARN_LIGHT_DENSITY, "a density that looks like g/cm3"},
-        {"high-friction", TL_WARN_HIGH_FRICTION, "a friction that looks like an angle"},
-        {"odd-gravity", TL_WARN_ODD_GRAVITY, "gravity upwards, in cm/s2 or in mm/s2"},
-        {"short-run", TL_WARN_SHORT_RUN, "less than ten steps"},
-        {"dense-fill", TL_WARN_DENSE_FILL, "more bodies than a random packing can hold"},
-        {"unused-material", TL_WARN_UNUSED_MATERIAL, "no body is made of it"},
-        {"unused-shape", TL_WARN_UNUSED_SHAPE, "no body has it"},
-        {"overlap", TL_WARN_OVERLAP, "bodies overlap at the start"},
-        {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"},
-        {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"},
-        {"soft-springs", TL_WARN_SOFT_SPRINGS,
-         "springs that let bodies sink by more than a hundredth of their radius"},
-        {"narrow-throat", TL_WARN_NARROW_THROAT, "balls too large to pass a revolved wall"},
-        {"heavy-body", TL_WARN_HEAVY_BODY, "a body above a thousand tonnes: its size may be in mm"},
-        {"left-behind", TL_WARN_LEFT_BEHIND,
-         "emitters and sinks of a run whose bodies are taken `from` it"},
-        {"self-crossing", TL_WARN_SELF_CROSSING,
-         "triangles of a mesh file that go through each other"}),
+    WORDS({"large-step", TL_WARN_LARGE_STEP, "a body moves more than its radius in a step"},
+          {"light-density", TL_WARN_LIGHT_DENSITY, "a density that looks like g/cm3"},
+          {"high-friction", TL_WARN_HIGH_FRICTION, "a friction that looks like an angle"},
+          {"odd-gravity", TL_WARN_ODD_GRAVITY, "gravity upwards, in cm/s2 or in mm/s2"},
+          {"short-run", TL_WARN_SHORT_RUN, "less than ten steps"},
+          {"dense-fill", TL_WARN_DENSE_FILL, "more bodies than a random packing can hold"},
+          {"unused-material", TL_WARN_UNUSED_MATERIAL, "no body is made of it"},
+          {"unused-shape", TL_WARN_UNUSED_SHAPE, "no body has it"},
+          {"overlap", TL_WARN_OVERLAP, "bodies overlap at the start"},
+          {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"},
+          {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"},
+          {"soft-springs", TL_WARN_SOFT_SPRINGS,
+           "springs that let bodies sink by more than a hundredth of their radius"},
+          {"narrow-throat", TL_WARN_NARROW_THROAT, "balls too large to pass a revolved wall"},
+          {"heavy-body", TL_WARN_HEAVY_BODY,
+           "a body above a thousand tonnes, or many above two tonnes: sizes may be in mm"},
+          {"left-behind", TL_WARN_LEFT_BEHIND,
+           "emitters and sinks of a run whose bodies are taken `from` it"},
+          {"self-crossing", TL_WARN_SELF_CROSSING,
+           "triangles of a mesh file that go through each other"}),
     NULL};
 
 static const tl_words strict_words = {
@@ -66,9 +66,9 @@ const tl_map tl_schema_scene = {
         {KEY(OWNER, contact, MAP), .map = &tl_schema_contact, .fallback = "{}",
          .example = "{margin: 0.01}", .help = "how near bodies must be to make a contact"},
         {KEY(OWNER, allow_overlap, FLAG), .fallback = "false", .example = "true",
-         .help = "with `step: adaptive` and `local`: bodies may overlap at the start; they are "
-                 "parted on the way. "
-                 "Otherwise the first pair is named and nothing runs"},
+         .help =
+             "with `step: adaptive` and `local`: bodies may overlap at the start and are pushed "
+             "apart during the run. Otherwise an overlap is an error that names the first pair"},
         {KEY(OWNER, sleep, MAP), .map = &tl_schema_sleep, .flags = TL_KEY_OPTIONAL,
          .example = "{speed: 1e-3, time: 0.5}",
          .help = "when bodies at rest are no longer computed"},

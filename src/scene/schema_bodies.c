@@ -117,7 +117,7 @@ const tl_map tl_schema_body = {
          .flags = TL_KEY_OPTIONAL, .example = "[0, 6.28, 0]",
          .help =
              "a roller or turntable: angular velocity, in world axes, of the surface of a sphere, "
-             "of a cylinder, capsule or cone (about its axis) or of a plane (about its normal)"},
+             "of a cylinder, capsule, cone or revolved wall (about its axis) or of a plane (about its normal)"},
         {KEY(OWNER, fill, BOXED), .map = &tl_schema_fill, .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
          .example = "{shape: grain, count: 1000, in: {box: [[0, 0, 0], [1, 1, 1]]}}",
          .help = "instead of a body: many bodies in a region"},

@@ -9,19 +9,20 @@ static const tl_words step_kinds = {
           {"event", TALUS_STEP_EVENT,
            "event-driven: from one collision to the next; with `solve: elastic`"},
           {"adaptive", TALUS_STEP_ADAPTIVE,
-           "as long as nothing meets: no body passes through another; with `solve: ccp` and "
+           "every step ends before two bodies meet: none passes through another; with `solve: ccp` "
+           "and "
            "`impulse`"},
           {"implicit", TALUS_STEP_IMPLICIT,
            "every step is `dt` long, with the forces at its end: stiff springs, large steps; with "
            "`solve: penalty`"},
           {"local", TALUS_STEP_LOCAL,
-           "as adaptive, with steps of its own for every cluster of bodies that may meet"}),
+           "as adaptive, with a step length of its own for every cluster of bodies that may meet"}),
     NULL};
 
 static const tl_words implicit_methods = {
     WORDS({"newton", TALUS_IMPLICIT_NEWTON, "Newton with conjugate gradients: stiff springs"},
           {"picard", TALUS_IMPLICIT_PICARD,
-           "the forces of one guess make the next, as published: needs small steps or damping"},
+           "the forces of one guess give the next, as published: needs small steps or damping"},
           {"euler", TALUS_IMPLICIT_EULER,
            "explicit: the forces at the begin, as published; gains energy"},
           {"surrogate-picard", TALUS_IMPLICIT_SURROGATE_PICARD,
@@ -145,26 +146,25 @@ const tl_map tl_schema_step = {
                  "`solve: ccp` and `impulse`"},
         {KEY(OWNER, max, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-2", .example = "5e-3",
          ONLY(WHERE("kind", "adaptive", "local")),
-         .help =
-             "no step is longer. Steps also end on a grid of this interval, made a little finer "
-             "so that `output.every` is a multiple of it"},
+         .help = "longest step. Steps also end on a grid of this interval, which is made a little "
+                 "finer so that `output.every` is a multiple of it"},
         {KEY(OWNER, min, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-8", .example = "1e-7",
          ONLY(WHERE("kind", "adaptive", "local")),
-         .help = "no step is shorter: what would meet sooner is solved as touching, and where that "
-                 "cannot be, the run ends and names both bodies"},
+         .help = "shortest step: bodies that would meet sooner are solved as touching; if that "
+                 "fails, the run ends and names both bodies"},
         {KEY(OWNER, growth, NUMBER), .range = {1, 100, true}, .fallback = "2", .example = "1.5",
          ONLY(WHERE("kind", "local")),
-         .help = "a step of a cluster is at most so many times as long as the one before"},
+         .help = "largest ratio of two successive steps of a cluster"},
         {KEY(OWNER, history, INTEGER), .range = {1, 1, false}, .fallback = "1", .example = "1",
          ONLY(WHERE("kind", "local")),
-         .help = "past states of a body, to one of which it can come back: one is enough for all "
-                 "that can happen"},
+         .help = "number of past states of a body to which it can return; one is always enough"},
         {KEY(OWNER, method, WORD), ONLY(WHERE("kind", "implicit")), .words = &implicit_methods,
          .fallback = "newton", .example = "picard",
-         .help = "how the forces at the end of the step are found"},
+         .help = "how the forces at the end of the step are computed"},
         {KEY(OWNER, iterations, INTEGER), ONLY(WHERE("kind", "implicit")),
          .range = {1, 1000000, false}, .fallback = "50", .example = "200",
-         .help = "at most; a step that needs more ends the run and names the body"},
+         .help = "the most in a step; a step that needs more is halved, up to eight times, or with "
+                 "a given `damping` ends the run"},
         {KEY(OWNER, tolerance, NUMBER), ONLY(WHERE("kind", "implicit")), POSITIVE,
          .fallback = "0.01", .example = "1e-6",
          .help = "iterations end when the force and torque of every body change by less, relative "
@@ -335,13 +335,13 @@ const tl_map tl_schema_contact = {
          .help = "contacts are found up to this gap; `auto`: from speed and dt. "
                  "Adaptive steps have a `halo` instead"},
         {KEY(OWNER, sweep, FLAG), .fallback = "true", .example = "false",
-         .help = "what goes further than its inner radius in a step is looked for "
-                 "along its way, so that it passes through nothing, whatever the "
-                 "margin; with fixed steps of `solve: ccp` and `impulse`"},
+         .help = "bodies that move further than their inner radius in a step are followed along "
+                 "their path, so that they pass through nothing, whatever the margin; with fixed "
+                 "steps of `solve: ccp` and `impulse`"},
         {KEY(OWNER, halo, NUMBER), POSITIVE, .unit = "m", .words = &tl_schema_automatic,
          .fallback = "auto", .example = "1e-6",
-         .help = "with `step: adaptive` and `local`: pairs nearer than this touch, and are kept "
-                 "half of it apart; `auto`: 1e-4 of the mean bounding radius (half "
+         .help = "with `step: adaptive` and `local`: pairs nearer than this touch; the solver "
+                 "keeps them half of it apart; `auto`: 1e-4 of the mean bounding radius (half "
                  "of that on a plane)"},
         {0}}};
 #undef OWNER

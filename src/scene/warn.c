@@ -11,6 +11,7 @@
 #define PI 3.14159265358979323846
 
 #define LIGHTEST    30.0  /* kg/m3: below, only foams and numbers meant in g/cm3 */
+#define LIGHTEST_CM 1e-5  /* below, also numbers meant in t/mm3 */
 #define ROUGHEST    5.0   /* friction: tan(79 degrees); above, likely an angle */
 #define DENSEST     0.6   /* share of space: beyond, spheres thrown together are in touch already */
 #define CGS_LOW     900.0 /* m/s2: about Earth's gravity in cm/s2 */
@@ -73,9 +74,13 @@ static void warn_densities(tl_warner *w) {
   char more[MORE];
   if (first)
     tl_warn(w, TL_WARN_LIGHT_DENSITY, tl_check_mark(w->checker, at, "density"),
-            "materials.%s.density is %g kg/m3, lighter than foam%s; a density of %g g/cm3 is %g",
+            first->density < LIGHTEST_CM
+                ? "materials.%s.density is %g kg/m3, lighter than air%s; a "
+                  "density of %g t/mm3 is %g"
+                : "materials.%s.density is %g kg/m3, lighter than foam%s; "
+                  "a density of %g g/cm3 is %g",
             first->name, first->density, and_more(n - 1, more), first->density,
-            1000 * first->density);
+            (first->density < LIGHTEST_CM ? 1e12 : 1000) * first->density);
 }
 
 typedef struct rough_find {

@@ -28,7 +28,13 @@ enum {
 };
 
 /* kg: hardly anything heavier moves in one piece, except ships and asteroids. */
-#define TL_WARN_HEAVIEST 1e6
+#define TL_WARN_HEAVIEST 1e6 /* kg: one body, a ball 9 m across */
+#define TL_WARN_MANY     20  /* bodies, each as heavy as that, suggest millimetres sooner: */
+#define TL_WARN_HEAVY    2e3 /* kg: a bead of a millimetre whose radius is given as 0.5 */
+
+static inline double tl_warn_heaviest(double count) {
+  return count >= TL_WARN_MANY ? TL_WARN_HEAVY : TL_WARN_HEAVIEST;
+}
 
 /* Fills scene->warnings, in the order of the file, from a scene that was found valid. */
 void tl_check_warn(tl_checker *checker);

@@ -1,4 +1,5 @@
-/* Sizes that look like millimetres: a grain of 5 mm that is written as 5 has a thousand tonnes. */
+/* Sizes that look like millimetres: a grain of 5 mm that is written as 5 has a thousand tonnes. One
+ * body may be heavy; of many a few tonnes are enough to ask. */
 #include "base/power.h"
 #include "scene/warn.h"
 
@@ -8,14 +9,14 @@
 
 static void keep_heaviest(void *context, const tl_mover *who) {
   tl_mover *most = context;
-  if (who->heaviest > most->heaviest)
+  if (who->heaviest > tl_warn_heaviest(who->count) && who->heaviest > most->heaviest)
     *most = *who;
 }
 
 void tl_warn_size(tl_warner *warner) {
-  tl_mover most = {.heaviest = TL_WARN_HEAVIEST};
+  tl_mover most = {.heaviest = 0};
   tl_warn_movers(warner->checker, keep_heaviest, &most);
-  if (!(most.heaviest > TL_WARN_HEAVIEST))
+  if (!(most.heaviest > 0))
     return;
   const tl_scene_material *materials = warner->checker->scene->materials.data;
   const double volume = most.heaviest / materials[most.material].density;

@@ -40,10 +40,11 @@ talus_status tl_mesh_make_box(const double edge[3], tl_mesh *mesh) {
   return TALUS_OK;
 }
 
-/* Rows and columns of nearly square cells, of about so many triangles. */
+/* Rows and columns of nearly square cells, of about so many triangles; a strip that is narrower
+ * than such a cell has one row of all. */
 static size_t columns_of(double x, double y, size_t triangles) {
-  const double n = sqrt((double)triangles / 2 * x / y);
-  return n < 1 ? 1 : n > 1e6 ? 1000000 : (size_t)(n + 0.5);
+  const double cells = fmin(0.5 * (double)triangles, 1e6), n = sqrt((double)triangles / 2 * x / y);
+  return n < 1 || cells < 1 ? 1 : (size_t)(fmin(n, cells) + 0.5);
 }
 
 talus_status tl_mesh_make_plate(double x, double y, size_t triangles, tl_mesh *mesh) {

@@ -184,8 +184,9 @@ talus_status tl_mesh_make(const talus_mesh_recipe *recipe, tl_mesh *mesh) {
   for (int k = 0; k < recipes[kind].lengths; ++k) {
     size[k] = recipe->size[k] != 0 ? recipe->size[k] : recipes[kind].size[k];
     if (!(size[k] > 0 && size[k] < 1e100))
-      return tl_fail(TALUS_ERROR_INVALID, "length %d of a mesh `%s` is %g m, but must be above 0",
-                     k + 1, recipe->kind, size[k]);
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "length %d of a mesh `%s` is %g m, but must be above 0 and below 1e100", k + 1,
+                     recipe->kind, size[k]);
   }
   return make(kind, recipe, triangles, size, mesh);
 }

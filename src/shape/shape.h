@@ -83,6 +83,14 @@ static inline tl_revolved tl_shape_revolved(const tl_shape *shape, double scale)
  * of how thick it is; 0 for a plane. For warnings, not for contacts. */
 double tl_shape_inner_radius(const tl_shape *shape);
 
+/* Whether a straight way goes through a wall: through the inside of a convex shape or of a sphere
+ * of a clump, through a side of a container that is there, through the surface of a revolved wall
+ * or a mesh. Places are in the principal frame at scale 1. Never through a plane. */
+bool tl_shape_is_crossed(const tl_shape *shape, talus_dvec3 from, talus_dvec3 to);
+
+/* Whether the centre of mass is within the shape: false for a ring, a shell, a wall. */
+bool tl_shape_holds_centre(const tl_shape *shape);
+
 /* Boxes of every member of the crowd at crowd->in, grown by each body's own margin: half the
  * model's where that is given, otherwise the distance the body can move within the step,
  *   h |v + h a| + (non-spheres) h |w| radius, with a = gravity + force / mass.

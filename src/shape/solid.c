@@ -196,9 +196,9 @@ talus_status tl_solid_refuse_free(const tl_shape *shape, const char *what) {
                      what);
     place_edge(shape, flipped, end);
     return tl_fail(TALUS_ERROR_INVALID,
-                   "%s: its mesh is closed but not a solid and cannot be free: triangles are "
-                   "flipped, or more than two, first at the edge from (%g, %g, %g) to (%g, %g, "
-                   "%g); `talus shape repair` turns triangles the same way",
+                   "%s: its mesh is closed but not a solid and cannot be free: at the edge from "
+                   "(%g, %g, %g) to (%g, %g, %g) one triangle is flipped, or more than two meet; "
+                   "`talus shape repair` turns triangles the same way",
                    what, end[0].x, end[0].y, end[0].z, end[1].x, end[1].y, end[1].z);
   }
   place_edge(shape, edge, end);

@@ -1,4 +1,4 @@
-/* One word of the scene chooses the contact model: solve: {kind: ...}. */
+/* Chooses the contact model by one word of the scene: solve: {kind: ...}. */
 #include "solve/solve.h"
 
 talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,

@@ -1,8 +1,8 @@
-/* The adaptive step: as long as nothing meets (docs/theory/time.md).
+/* The adaptive step: as long as no bodies meet (docs/theory/time.md).
  *
- * It is a fixed step that is tried, looked at and, if two bodies would meet or overlap on the way,
- * thrown away and tried again with a shorter length. What touches at its begin is solved; what does
- * not ends the step when it comes to touch. */
+ * It tries a fixed step and follows all bodies along their paths. If two bodies would meet or
+ * overlap on the way, it discards the result and tries again with a shorter length. Contacts that
+ * exist at the begin are solved; a pair without contact ends the step when it comes to touch. */
 #include "joint/joint.h"
 #include "step/paths.h"
 #include "step/step.h"
@@ -42,7 +42,7 @@ void tl_step_find_flying(const tl_crowd *crowd, uint8_t *flies) {
   }
 }
 
-/* From the end of the straight line at the last velocity to that of the parabola. */
+/* Vector from the end of the straight path at the final velocity to the end of the parabola. */
 static void fly(const tl_crowd *crowd, const uint8_t *flies) {
   const tl_model *model = crowd->model;
   for (size_t i = 0; i < crowd->count; ++i) {
@@ -64,7 +64,7 @@ static tl_paths_rule rule_of(const talus_real *halos, const uint8_t *flies, bool
                          .flies = flies};
 }
 
-/* One try, from crowd->in to crowd->out; *found: whether anything meets. */
+/* One try, from crowd->in to crowd->out; *found: whether any pair meets. */
 static talus_status attempt(const tl_backend *backend, const tl_crowd *crowd,
                             tl_step_report *report, tl_paths_report *found) {
   const tl_model *model = crowd->model;
@@ -93,8 +93,8 @@ talus_status tl_step_alone(const tl_backend *backend, const tl_crowd *crowd,
   return TALUS_OK;
 }
 
-/* A pair that did not touch meets when it was seen to, whatever the length of the step. What one
- * that touches does depends on the length. */
+/* Length of the next try. A pair that did not touch meets at the time that was found, whatever the
+ * length of the step. The motion of a pair that touches depends on the length. */
 static double shorter(const tl_paths_report *found, double h) {
   return found->first_is_near ? fmax(found->time, 0.5 * h) : fmin(found->time, 0.999999 * h);
 }

@@ -1,4 +1,4 @@
-/* The fixed step: each stage once, on everything in the crowd. */
+/* The fixed step: runs each stage once on the whole crowd. */
 #include "contact/history.h"
 #include "base/cancel.h"
 #include "base/clock.h"
@@ -19,7 +19,7 @@ typedef struct check_job {
   tl_twists twists;
 } check_job;
 
-/* Not finite, or so fast that the next position would not be. */
+/* True if the velocity is not finite, or so large that the next position would not be. */
 static bool is_diverged(void *context, size_t i) {
   const check_job *job = context;
   const uint32_t slot = tl_crowd_slot(job->crowd, i);
@@ -31,9 +31,10 @@ static bool is_diverged(void *context, size_t i) {
          !tl_is_finite(tl_length2(shift.velocity)) || !tl_is_finite(tl_length2(shift.spin));
 }
 
-#define AHEAD 8 /* velocities that are asked for before they are needed */
+#define AHEAD 8 /* velocities between prefetching one and using it */
 
-/* How many times its own size a body moves within the step, or how many rad it turns by. */
+/* Displacement of a body within the step over its own size, or the angle (rad) that it turns by;
+ * the larger of both. */
 static double sizes_moved(const check_job *job, size_t i) {
   const uint32_t slot = tl_crowd_slot(job->crowd, i);
   const tl_shape *shape = tl_body_shape(job->model, slot);
@@ -49,14 +50,14 @@ static bool moves_too_far(void *context, size_t i) {
   return sizes_moved(context, i) > TL_STEP_TOO_FAR;
 }
 
-/* Whether the body has to be looked at by the two above: squares, which overflow sooner, with room
- * for their rounding. One pass over all bodies instead of two with roots. */
+/* True if the body must be checked by the two functions above. Uses squares, which overflow sooner,
+ * with a margin for their rounding: one pass over all bodies instead of two with roots. */
 static bool is_suspect(void *context, size_t i) {
   const check_job *job = context;
   const uint32_t slot = tl_crowd_slot(job->crowd, i);
   if (tl_body_is_static(job->model, slot))
     return false;
-  if (job->twists.row && i + AHEAD < job->crowd->count) /* solver bodies stand in another order */
+  if (job->twists.row && i + AHEAD < job->crowd->count) /* solver bodies are in another order */
     __builtin_prefetch(tl_twist_place(job->twists, i + AHEAD));
   const tl_shape *shape = tl_body_shape(job->model, slot);
   const tl_twist twist = tl_twist_of(job->twists, i);
@@ -69,7 +70,7 @@ static bool is_suspect(void *context, size_t i) {
            tl_is_finite(tl_length2(shift.spin)));
 }
 
-/* Would leave a domain that does not let it. */
+/* True if the body would leave a domain with `stop`. */
 static bool is_leaving(void *context, size_t i) {
   const check_job *job = context;
   const talus_domain_def *domain = &job->model->domain;
@@ -84,9 +85,8 @@ static bool is_leaving(void *context, size_t i) {
          (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));
 }
 
-/* Has a margin or a box that is not finite though its shape is bounded: its velocity or load is too
- * large.
- */
+/* True if a margin or a box is not finite though the shape is bounded: a velocity or load is too
+ * large. */
 typedef struct bounds_job {
   const tl_model *model;
   const tl_crowd *crowd;
@@ -130,8 +130,8 @@ talus_status tl_step_check(const tl_crowd *crowd, tl_twists twists, uint32_t *cu
   return TALUS_OK;
 }
 
-/* Contacts of the pairs, with the impulses of the last step laid in. Those of sleeping bodies stay
- * as they are: they are not looked for. */
+/* Finds the contacts of the pairs and gives them the impulses of the last step. Contacts between
+ * sleeping bodies are copied, not searched. */
 static talus_status renew_contacts(const tl_backend *backend, const tl_crowd *crowd,
                                    tl_pairs *pairs, const talus_real *margins,
                                    const tl_slidings *slidings, tl_contacts *contacts) {
@@ -155,7 +155,7 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_crowd *cr
   return tl_sleep_is_on(crowd) ? tl_sleep_fall(crowd, contacts) : TALUS_OK;
 }
 
-/* Candidates by the broad phase; boxes have done their work then. */
+/* Finds candidates by the broad phase. Boxes are not needed after it. */
 static talus_status find_candidates(const tl_backend *backend, const tl_crowd *crowd,
                                     talus_real *margins, tl_pairs *pairs, tl_step_report *report) {
   const tl_model *model = crowd->model;
@@ -179,7 +179,7 @@ static talus_status find_candidates(const tl_backend *backend, const tl_crowd *c
   return tl_walls_sift(crowd, margins, pairs, &report->walls);
 }
 
-/* Hard spheres keep their neighbours; what they find touches, and margins are 0. */
+/* Hard spheres keep their neighbours; these are pairs that touch, with margin 0. */
 static talus_status find_pairs(const tl_backend *backend, const tl_crowd *crowd,
                                talus_real *margins, tl_pairs *pairs, tl_step_report *report) {
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
@@ -208,7 +208,7 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
   const double begun = tl_clock();
   talus_real *margins;
   tl_pairs pairs = {0};
-  tl_contacts_clear(after); /* so that a step that fails early has none */
+  tl_contacts_clear(after); /* so a step that fails early has no contacts */
   TL_TAKE(crowd->arena, model->bodies, &margins);
   TL_TRY(find_pairs(backend, crowd, margins, &pairs, report));
   if (tl_sleep_is_on(crowd))
@@ -235,8 +235,8 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
   return TALUS_OK;
 }
 
-/* Who wakes and falls asleep is decided in the course of the step: in the rows of `out`, which the
- * stages then see as those of `in`. */
+/* Bodies wake and fall asleep during the step: this is written to the rows of `out`, which stages
+ * then use as rows of `in`. */
 static tl_state begin_sleep(const tl_crowd *crowd) {
   tl_state in = *crowd->in;
   if (in.sleep_flags && in.sleep_flags != crowd->out->sleep_flags)
@@ -256,7 +256,8 @@ talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
   talus_status status = backend->solve(crowd, crowd->contacts_after, &twists, &report->solve);
   const double solved = tl_clock();
   report->wall_solve += solved - found;
-  if (status == TALUS_OK && tl_cancel_look(crowd->cancel)) /* it may have left off half way */
+  /* the cancelled stage may be incomplete */
+  if (status == TALUS_OK && tl_cancel_look(crowd->cancel))
     status = tl_fail(TALUS_INTERRUPTED, "stopped on request");
   if (status == TALUS_OK)
     status = tl_step_check(crowd, twists, &report->culprit);
@@ -270,7 +271,7 @@ talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
   return TALUS_OK;
 }
 
-/* Adaptive steps keep surfaces half a halo apart: from there on gaps are measured. */
+/* Adaptive steps keep surfaces half a halo apart, so gaps are measured from there. */
 static void take_halos_off(const tl_crowd *crowd, tl_contacts *contacts) {
   for (size_t i = 0; i < contacts->count; ++i) {
     tl_contact *c = &contacts->data[i];

@@ -12,8 +12,8 @@ static void free_rows(tl_gathered *g) {
   g->capacity = 0;
 }
 
-/* Room for `capacity` rows of every field that the source has; the others go. What is there has
- * that room already. */
+/* Takes room for `capacity` rows of every field that the source has, and frees the others. Rows in
+ * use have room already. */
 static talus_status reserve_list(void *to, const void *from, const tl_field *fields, int n,
                                  size_t capacity) {
   for (int i = 0; i < n; ++i) {
@@ -38,7 +38,7 @@ static void copy_rows(void *to, const void *from, const tl_field *fields, int n,
   }
 }
 
-/* What was in the rows does not matter. */
+/* Takes room without keeping the content of rows. */
 static talus_status reserve(tl_gathered *g, const tl_gathered_source *from, size_t count) {
   if (count > g->capacity) {
     free_rows(g);
@@ -53,7 +53,7 @@ static talus_status reserve(tl_gathered *g, const tl_gathered_source *from, size
 
 /* ---- contacts and joints --------------------------------------------------------------------- */
 
-/* Row of a slot, or TL_NONE. */
+/* Row of a slot, or TL_NONE if it was not gathered. */
 static uint32_t row_of(const tl_gathered *g, uint32_t slot) {
   size_t lo = 0, hi = g->slots.count;
   while (lo < hi) {
@@ -66,7 +66,7 @@ static uint32_t row_of(const tl_gathered *g, uint32_t slot) {
   return lo < g->slots.count && g->slots.data[lo] == slot ? (uint32_t)lo : TL_NONE;
 }
 
-/* Contacts are in the order of body a, so those of each row lie together. */
+/* Contacts are sorted by body a, so those of each row are consecutive. */
 static talus_status gather_contacts(tl_gathered *g, const tl_contacts *from) {
   tl_contacts *to = &g->contacts_before;
   tl_contacts_clear(to);
@@ -87,7 +87,7 @@ static talus_status gather_contacts(tl_gathered *g, const tl_contacts *from) {
   return TALUS_OK;
 }
 
-/* The end of a joint in the crowd; false: it is outside. */
+/* Finds the row of a joint's end; false: the end is outside the crowd. */
 static bool find_end(const tl_gathered *g, uint32_t slot, uint32_t *row) {
   *row = slot == TL_NONE ? TL_NONE : row_of(g, slot);
   return slot == TL_NONE || *row != TL_NONE;
@@ -98,8 +98,8 @@ static int compare_rows(const void *x, const void *y) {
   return a < b ? -1 : a > b;
 }
 
-/* The joints that hold somebody of the crowd, ascending, those of two of them twice; all, where it
- * is not known who is held by what (tl_joints_prepare). */
+/* Lists the joints that hold a body of the crowd, ascending; a joint between two of them is listed
+ * twice. If it is not known which joints hold a body (tl_joints_prepare), lists all. */
 static talus_status find_joints(tl_gathered *g, const tl_joints *from) {
   g->looks.count = 0;
   if (from->apart_stale) {
@@ -119,7 +119,7 @@ static talus_status find_joints(tl_gathered *g, const tl_joints *from) {
   return TALUS_OK;
 }
 
-/* Names are the source's. */
+/* Names of joints are those of the source. */
 static talus_status gather_joints(tl_gathered *g, const tl_joints *from) {
   g->joints.all.count = g->looks.count = 0;
   g->joints.apart_stale = true;
@@ -147,15 +147,15 @@ static void set_springs(tl_penalty *p, tl_gathered_springs springs) {
   p->friction = springs.friction;
 }
 
-/* Springs of the crowd are those of the source, though the crowd's own lightest body may be
- * heavier. */
+/* Copies the springs' state of the source; they stay the same even if the crowd's own lightest body
+ * is heavier. */
 static void gather_penalty(tl_gathered *g, const tl_penalty *from, bool is_all) {
   tl_penalty *to = &g->penalty;
-  to->is_general = true; /* the list of balls is the world's */
+  to->is_general = true; /* the list of balls belongs to the world */
   to->is_known = false;
   if (!from)
     return;
-  to->is_pushed = from->is_pushed && is_all; /* what is outside does not push */
+  to->is_pushed = from->is_pushed && is_all; /* forces of bodies outside would be missing */
   to->stored = from->stored;
   to->damping = from->damping;
   to->friction = from->friction;
@@ -163,7 +163,7 @@ static void gather_penalty(tl_gathered *g, const tl_penalty *from, bool is_all) 
   to->auto_stiffness = from->auto_stiffness;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole crowd ------------------------------------------------------------------------- */
 
 talus_status tl_gather(tl_gathered *g, const tl_gathered_source *from, const uint32_t *slots,
                        size_t count) {
@@ -196,9 +196,20 @@ static talus_status step_springs(tl_gathered *g, const tl_backend *backend, cons
   return status;
 }
 
+/* Steps write STEPPED fields only: the others stay what they are. */
+static void keep_unstepped(tl_gathered *g) {
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i) {
+    const tl_field *field = &tl_state_fields[i];
+    unsigned char *rows = tl_field_rows(&g->after, field);
+    if (rows && !(field->flags & TL_STEPPED) && g->count > 0)
+      memcpy(rows, tl_field_rows(&g->before, field), g->count * field->bytes);
+  }
+}
+
 talus_status tl_gathered_step(tl_gathered *g, const tl_backend *backend, double t0, double t1,
                               double dt, tl_step_report *report) {
   TL_TRY(tl_arena_reset(&g->arena));
+  keep_unstepped(g);
   g->dt = dt;
   const tl_crowd crowd = {.model = &g->model,
                           .count = g->count,

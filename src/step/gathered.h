@@ -27,39 +27,41 @@ typedef struct tl_gathered_source {
   const tl_penalty *penalty; /* with springs; else NULL */
 } tl_gathered_source;
 
-/* What steps of springs keep beside contacts and forces (solve/penalty/penalty.h). */
+/* State of spring steps in addition to contacts and forces (solve/penalty/penalty.h). */
 typedef struct tl_gathered_springs {
   bool is_pushed;
   double stored, damping, friction;
 } tl_gathered_springs;
 
 typedef struct tl_gathered {
-  tl_model model; /* with properties of its own; all else is the source's */
+  tl_model model; /* its properties are the crowd's own; all else belongs to the source */
   tl_state before, after;
   tl_contacts contacts_before, contacts_after;
-  tl_joints joints;   /* as they are before, with what the step makes of them */
+  tl_joints joints;   /* before the step; the step writes its results there, too */
   tl_penalty penalty; /* before */
   tl_gathered_springs springs_after;
   size_t count, capacity;   /* rows */
   TL_ARRAY(uint32_t) slots; /* by row: in the source */
-  TL_ARRAY(uint32_t) looks; /* rows of joints in the source that were looked at */
+  TL_ARRAY(uint32_t) looks; /* scratch: rows of joints of the source that were examined */
   tl_arena arena;
-  double dt; /* s: of the step that led to `after` */
+  double dt; /* s: length of the step that led to `after` */
 } tl_gathered;
 
-/* slots: ascending. The crowd is {0}, or one that was gathered before: its memory is used again. */
+/* slots: ascending. `gathered` must be {0}, or a crowd gathered earlier, whose memory is then
+ * reused. */
 talus_status tl_gather(tl_gathered *gathered, const tl_gathered_source *from, const uint32_t *slots,
                        size_t count);
 
-/* A step of length dt from t0 to t1, whatever the solver is. On failure nothing but `after` has
- * changed; report->culprit is a row. */
+/* A step of length dt from t0 to t1, with any solver. If it fails, only `after` has changed;
+ * report->culprit is a row. */
 talus_status tl_gathered_step(tl_gathered *gathered, const tl_backend *backend, double t0,
                               double t1, double dt, tl_step_report *report);
 
 void tl_gathered_swap(tl_gathered *gathered);
 
-/* `after` into the rows of the source that the bodies came from, but for those that did not move by
- * themselves: walls may be in many crowds. Joints: what time changes. */
+/* Writes `after` to the rows of the source from which the bodies came; not those of bodies that do
+ * not move by themselves, because walls may be in many crowds. Also writes what the step changed of
+ * joints. */
 void tl_gathered_scatter(const tl_gathered *gathered, tl_state *state, tl_joints *joints);
 
 void tl_gathered_free(tl_gathered *gathered);

@@ -1,4 +1,4 @@
-/* From velocities at t1 to poses at t1. */
+/* Moves bodies: from velocities at t1 to poses at t1. */
 #include "kernels/rotation.h"
 #include "crowd/asleep.h"
 #include "step/step.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define AHEAD 8 /* velocities that are asked for before they are needed */
+#define AHEAD 8 /* velocities between prefetching one and using it */
 
 typedef struct move_job {
   const tl_model *model;
@@ -19,7 +19,7 @@ static double wrap(double x, double lo, double hi) {
     return x;
   const double length = hi - lo;
   const double wrapped = x - length * floor((x - lo) / length);
-  return wrapped < hi ? wrapped : lo; /* x a hair below lo can round up to hi */
+  return wrapped < hi ? wrapped : lo; /* x slightly below lo can round up to hi */
 }
 
 talus_dvec3 tl_step_wrap(const talus_domain_def *domain, talus_dvec3 x) {
@@ -41,29 +41,30 @@ static void move_kinematic(const tl_crowd *crowd, uint32_t slot) {
   crowd->out->spin[slot] = tl_narrow(m.spin);
 }
 
-/* Turns a body by a shift. Spheres that are pushed out of each other are not turned at all. */
+/* Turns a body by a shift. Isotropic bodies are not turned. */
 static void turn_by(talus_vec3 spin, talus_real h, bool is_isotropic, talus_quat *q,
                     talus_vec3 *w) {
   if (spin.x != 0 || spin.y != 0 || spin.z != 0) {
     const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(spin, h));
     *q = tl_quat_mul(turn, *q);
-    /* Spin goes round with the body: about other axes of it the same spin has another energy. */
+    /* The spin turns with the body: with the same spin about other axes of the body its energy
+     * would be different. */
     if (!is_isotropic)
       *w = tl_quat_rotate(turn, *w);
   }
   *q = tl_quat_renormalize(*q);
 }
 
-/* A ball that was never turned and does not spin: what tl_free_rotation would give to the bit,
- * which for hard spheres is most of a step's arithmetic. */
+/* True for a ball that was never turned and does not spin: tl_free_rotation would return the same
+ * bits, at the cost of most of a step of hard spheres. */
 static bool is_unturned(const tl_shape *shape, const talus_quat *q, talus_vec3 w) {
   static const talus_quat unturned = {1, 0, 0, 0}; /* no zero of it is -0 */
   return shape->isotropic && w.x == 0 && w.y == 0 && w.z == 0 &&
          memcmp(q, &unturned, sizeof unturned) == 0;
 }
 
-/* Rotation locks hold the axis of rotation in the world, so a locked body turns about its spin as
- * it stands; a free one does what Euler's equations say. */
+/* Moves a free body. Rotation locks hold the axis of rotation in the world, so a locked body turns
+ * about its present spin; other bodies follow Euler's equations. */
 static void move_free(const tl_crowd *crowd, uint32_t slot, talus_vec3 v, talus_vec3 w,
                       const tl_twist *shift) {
   const tl_model *model = crowd->model;
@@ -101,7 +102,7 @@ static void move_range(void *context, size_t begin, size_t end) {
   const tl_crowd *crowd = job->crowd;
   for (size_t i = begin; i < end; ++i) {
     const uint32_t slot = tl_crowd_slot(crowd, i), flags = job->model->property.flags[slot];
-    if (job->twists.row && i + AHEAD < end) /* solver bodies stand in another order */
+    if (job->twists.row && i + AHEAD < end) /* solver bodies are in another order */
       __builtin_prefetch(tl_twist_place(job->twists, i + AHEAD));
     if (crowd->out->sleep_flags && crowd->out->sleep_flags != crowd->in->sleep_flags)
       crowd->out->sleep_flags[slot] = crowd->in->sleep_flags[slot];

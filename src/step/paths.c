@@ -7,11 +7,11 @@
 #include <float.h>
 #include <math.h>
 
-#define DEPTHS 64 /* moments at which an overlap is measured */
+#define DEPTHS 64 /* times at which an overlap is measured */
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
-/* From x to the image of y that is nearest to x + d. */
+/* Vector from x to the image of y that is nearest to x + d. */
 static talus_dvec3 way_to(const tl_model *model, talus_dvec3 x, talus_dvec3 y, talus_dvec3 d) {
   const talus_domain_def *domain = &model->domain;
   talus_dvec3 w = tl_dsub(y, x);
@@ -63,11 +63,11 @@ typedef struct work {
   tl_path *paths; /* by member */
   talus_box *boxes;
   const tl_pairs *pairs;
-  tl_advanced *results; /* by pair */
-  uint8_t *near;        /* by pair: it began with less than rule->near */
+  tl_advanced *results; /* by pair: result of the advancement */
+  uint8_t *near;        /* by pair: it began with a gap below rule->near */
 } work;
 
-/* What no pair of the body needs to be more than: half a floor. */
+/* Half of the floor that a pair of the body can have, at most. */
 static double half_floor(const work *job, uint32_t slot) {
   const tl_model *model = job->crowd->model;
   const tl_distance d = job->rule->floor;
@@ -84,7 +84,7 @@ static talus_box box_of(const work *job, uint32_t slot, const tl_path *path) {
   talus_box box = tl_shape_bounds(shape, scale, path->position, job->crowd->in->rotation[slot]);
   if (!shape->bounded)
     return box;
-  if (tl_ddot(path->spin, path->spin) > 0) { /* the ball that it turns in */
+  if (tl_ddot(path->spin, path->spin) > 0) { /* the ball in which the body turns */
     const double r = (double)shape->radius * scale * (1 + 4 * (double)TL_REAL_EPS);
     const talus_dvec3 reach = tl_dvec3(r, r, r);
     box.lo = tl_dsub(path->position, reach), box.hi = tl_dadd(path->position, reach);
@@ -127,7 +127,7 @@ static tl_mover mover_of(const work *job, uint32_t slot, const tl_path *path, ta
   return m;
 }
 
-/* In the image that is nearest at the begin, as the narrow phase has it. */
+/* Uses the periodic image that is nearest at the begin, like the narrow phase. */
 static tl_advance advance_of(const work *job, tl_pair pair) {
   const tl_crowd *crowd = job->crowd;
   const size_t ia = tl_crowd_find(crowd, pair.a), ib = tl_crowd_find(crowd, pair.b);
@@ -144,7 +144,7 @@ static tl_advance advance_of(const work *job, tl_pair pair) {
                       .goes_on = job->rule->goes_on};
 }
 
-/* A pair that is near already has a floor of its own. */
+/* Lowers the floor of a pair that is near at the begin. */
 static bool lower_floor(const work *job, tl_pair pair, tl_advance *advance) {
   const double near = distance_of(job, job->rule->near, pair.a, pair.b);
   if (!(near > 0))
@@ -170,8 +170,9 @@ static void measure_depth(const tl_advance *advance, double length, tl_advanced 
   }
 }
 
-/* How deep a pair gets in what is left of the step, for the message: at moments close together
- * while the smaller body goes by about twice its size, and at others over all that is left. */
+/* Finds how deep a pair gets in the rest of the step, for the message: at times close together
+ * until the smaller body has moved by about twice its size, and at further times over the whole
+ * rest. */
 static void find_depth(const tl_advance *advance, double size, tl_advanced *r) {
   const double left = advance->h - r->time, motion = tl_advance_motion(advance, advance->h);
   const double passing = motion > 0 ? 4 * size / motion * advance->h : left;
@@ -193,7 +194,7 @@ static void check_pairs(void *context, size_t begin, size_t end) {
   }
 }
 
-/* In the order of the pairs, so that ties do not depend on threads. */
+/* Sums in the order of pairs, so that ties do not depend on threads. */
 static void sum_up(const work *job, tl_paths_report *report) {
   *report = (tl_paths_report){.pairs = job->pairs->count, .time = DBL_MAX, .least = DBL_MAX};
   for (size_t i = 0; i < job->pairs->count; ++i) {
@@ -216,7 +217,7 @@ talus_status tl_step_check_paths(const tl_backend *backend, const tl_crowd *crow
   const tl_model *model = crowd->model;
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_crowd alone = *crowd;
-  alone.broad_cache = NULL; /* which is for other boxes */
+  alone.broad_cache = NULL; /* the cache is for other boxes */
   tl_pairs pairs = {0};
   work job = {.crowd = crowd, .rule = rule, .pairs = &pairs};
   TL_TAKE(crowd->arena, crowd->count, &job.paths);

@@ -1,4 +1,4 @@
-/* Neighbours of bodies that are pushed (relay.h). */
+/* Searches neighbours of bodies that are pushed (relay.h). */
 #include "step/relay.h"
 
 #include "contact/history.h"
@@ -9,12 +9,12 @@
 #include <math.h>
 
 #define ROUNDS 16
-#define SLIGHT                                                                                     \
-  5e-3             /* of half a body's thickness: pushed so far out of its box it may wait a step */
-#define AHEAD 1.25 /* times what a side needs: what comes of it needs a little more */
-#define FEW   ((size_t)64)  /* bodies that are best tried one by one */
-#define SIDE  32            /* cells of a side of the map */
-#define WIDE  ((size_t)512) /* cells: a body that covers more is near whatever they say */
+/* Part of half a body's thickness: a body pushed out of its box by less may wait a step. */
+#define SLIGHT 5e-3
+#define AHEAD  1.25          /* times what a side needs, because later pushes need a little more */
+#define FEW    ((size_t)64)  /* number of bodies that are best tested one by one */
+#define SIDE   32            /* cells along a side of the map */
+#define WIDE   ((size_t)512) /* cells: a body that covers more counts as near */
 
 typedef struct relay {
   const tl_backend *backend;
@@ -22,16 +22,16 @@ typedef struct relay {
   const tl_contacts *before;
   tl_reach *reach;
   tl_contacts *contacts;
-  talus_real *margins; /* by slot: as far as the narrow phase looks */
+  talus_real *margins; /* by slot: distance up to which the narrow phase looks */
   double (
-      *sides)[6];  /* m, by row of pushes: how far the box reaches to -x ... +z beyond the body */
-  size_t known;    /* rows that have them */
+      *sides)[6];  /* m, by row of pushes: how far the box extends to -x ... +z beyond the body */
+  size_t known;    /* number of rows whose sides are known */
   uint8_t *is_out; /* by slot: pushed out of its box */
   size_t out_count;
-  size_t looks; /* pairs that went through the narrow phase */
+  size_t looks; /* pairs that the narrow phase tested */
 } relay;
 
-/* ---- who is to be looked for ----------------------------------------------------------------- */
+/* ---- which bodies are searched --------------------------------------------------------------- */
 
 static void start_sides(relay *job, size_t row) {
   const double margin = (double)job->reach->margins[job->reach->slots[row]];
@@ -39,15 +39,17 @@ static void start_sides(relay *job, size_t row) {
     job->sides[row][i] = margin;
 }
 
-/* m, at scale 1: of a box where its radii of gyration are thinnest; most shapes are not far off. */
+/* Half thickness (m at scale 1) of a box with the same radii of gyration, along its thinnest axis;
+ * most shapes are similar. */
 static double half_thickness(const tl_shape *shape) {
   const double x = (double)shape->gyration.x, y = (double)shape->gyration.y,
                z = (double)shape->gyration.z;
-  const double least = 0.5 * (x + y + z) - fmax(x, fmax(y, z)); /* mean square across */
+  /* mean square of the thinnest axis */
+  const double least = 0.5 * (x + y + z) - fmax(x, fmax(y, z));
   return sqrt(3 * fmax(least, 0));
 }
 
-/* Makes sides as long as free motion and the push together can be; whether one was too short. */
+/* Makes sides as long as free motion and push together can be; true if one was too short. */
 static bool stretch(relay *job, size_t row) {
   const tl_reach *reach = job->reach;
   const tl_push *push = &reach->pushes[row];
@@ -105,9 +107,9 @@ static talus_box box_of(const relay *job, uint32_t slot) {
   return box;
 }
 
-/* ---- who is near ----------------------------------------------------------------------------- */
+/* ---- which bodies are near ------------------------------------------------------------------- */
 
-/* A coarse map of where the boxes are that have grown. */
+/* A coarse map of the boxes that have grown. */
 typedef struct map {
   talus_box box;
   double cell[3]; /* m */
@@ -174,11 +176,11 @@ static bool touches_map(const map *m, const talus_box *box) {
 
 typedef struct near_job {
   const relay *job;
-  const map *map; /* NULL: everybody is near */
+  const map *map; /* NULL: all bodies count as near */
   uint8_t *is_near;
 } near_job;
 
-/* By the bounding sphere, which is quicker than the box. */
+/* Tests bounding spheres, which is faster than boxes. */
 static void test_range(void *context, size_t begin, size_t end) {
   const near_job *near = context;
   const tl_reach *reach = near->job->reach;
@@ -200,7 +202,7 @@ static bool is_periodic(const tl_model *model) {
   return domain->enabled && (domain->periodic[0] || domain->periodic[1] || domain->periodic[2]);
 }
 
-/* Members of the crowd that somebody who is out of his box may meet, and their boxes. */
+/* Finds the members of the crowd that a body outside of its box may meet, and their boxes. */
 static talus_status find_near(const relay *job, tl_crowd *near, talus_box **boxes) {
   const tl_crowd *crowd = job->crowd;
   const tl_model *model = job->reach->model;
@@ -228,7 +230,7 @@ static talus_status find_near(const relay *job, tl_crowd *near, talus_box **boxe
   return TALUS_OK;
 }
 
-/* ---- their contacts -------------------------------------------------------------------------- */
+/* ---- contacts of these pairs ----------------------------------------------------------------- */
 
 static talus_status find_pairs(const relay *job, tl_pairs *pairs) {
   tl_crowd near;
@@ -247,15 +249,15 @@ static talus_status find_pairs(const relay *job, tl_pairs *pairs) {
   return TALUS_OK;
 }
 
-/* Where the contact's pair stands to a pair of the list. */
+/* Compares the contact's pair with a pair of the list. */
 static int compare(const tl_contact *c, const tl_pair *pair) {
   if (c->a != pair->a)
     return c->a < pair->a ? -1 : 1;
   return c->b < pair->b ? -1 : c->b > pair->b;
 }
 
-/* Takes the first `old` contacts of these pairs out: they were found again, behind them. Their
- * impulses stay with the new ones. */
+/* Removes those of the first `old` contacts that belong to these pairs: they were found again, and
+ * are stored behind. The new ones keep their impulses. */
 static size_t replace(tl_contacts *contacts, size_t old, const tl_pairs *pairs) {
   tl_contact *rows = contacts->data;
   size_t kept = 0, at = 0, fresh = old;
@@ -284,7 +286,7 @@ static talus_status add_contacts(const relay *job, tl_pairs *pairs) {
   tl_contacts *contacts = job->contacts;
   const size_t old = contacts->count;
   tl_crowd crowd = *job->crowd;
-  crowd.kept_axes = NULL; /* those of all pairs stay */
+  crowd.kept_axes = NULL; /* the axes of other pairs stay */
   TL_TRY(job->backend->find_contacts(&crowd, pairs, job->margins, contacts));
   tl_history_carry(model, job->before, contacts, old);
   const size_t kept = replace(contacts, old, pairs);
@@ -295,8 +297,9 @@ static talus_status add_contacts(const relay *job, tl_pairs *pairs) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* Wakes who sleeps and is reached; whether somebody was. A contact with one who is not reached
- * goes: the solver must not see it, nor who wakes somebody else. */
+/* Wakes sleeping bodies that are reached; returns true if there was one. Contacts with sleeping
+ * bodies that are not reached are removed: the solver must not see them, nor code that wakes
+ * others. */
 static bool wake_reached(const relay *job) {
   const tl_state *in = job->crowd->in;
   tl_contacts *contacts = job->contacts;
@@ -336,8 +339,8 @@ static talus_status look_again(relay *job, bool *is_done) {
   return TALUS_OK;
 }
 
-/* Asks for what an impact takes in every step, in small scenes: so that one in a scene that is at
- * rest allocates nothing. */
+/* In small scenes every step asks for the memory that an impact needs, so that an impact in a scene
+ * at rest allocates nothing. */
 static talus_status reserve(const tl_reach *reach) {
   const tl_arena_mark mark = tl_arena_get_mark(reach->crowd->arena);
   const size_t most = (size_t)4 << 20, wanted = reach->model->bodies * 1024 + 2 * sizeof(map);
@@ -382,7 +385,7 @@ talus_status tl_relay(const tl_backend *backend, const tl_crowd *crowd, tl_reach
     *looks = job.looks;
     if (is_done)
       break;
-    TL_TRY(tl_reach_judge(reach, contacts)); /* contacts that were added have no verdict yet */
+    TL_TRY(tl_reach_judge(reach, contacts)); /* contacts that were added are not judged yet */
   }
   return TALUS_OK;
 }

@@ -7,8 +7,8 @@
 #include "contact/island.h"
 #include "narrow/narrow.h"
 
-/* Whether a body has been slow for sleep.time, one step at least, when the step begins. Times of
- * fixed steps are rounded, by much less than the millionth of a step that is forgiven. */
+/* True if a body has been slow for sleep.time, and for at least one step, when the step begins.
+ * Times of fixed steps are rounded, by much less than the tolerance of a millionth of a step. */
 static bool is_drowsy(const tl_crowd *crowd, size_t slot) {
   const tl_model *model = crowd->model;
   return (crowd->in->sleep_flags[slot] & TL_SLEEP_SLOW) &&
@@ -16,38 +16,20 @@ static bool is_drowsy(const tl_crowd *crowd, size_t slot) {
              model->sleep.time / crowd->dt - 1e-6;
 }
 
-/* Whether a body that contacts cannot move is to be reckoned with: it has a motion that is not
- * rest, however slow it may be just now, or it was placed by hand. */
-static bool is_stirring_static(const tl_model *model, const tl_state *state, uint32_t slot) {
-  if (state->sleep_flags[slot] & TL_SLEEP_PLACED)
-    return true;
-  if (!(model->property.flags[slot] & TL_FLAG_KINEMATIC))
-    return false;
-  return tl_body_travels(model, slot) || tl_body_turns(model, slot);
-}
-
-/* Whether a sleeping body that this one touches is to wake. */
-static bool is_stirring(const tl_model *model, const tl_state *state, uint32_t slot) {
-  if (slot == TL_NONE) /* the ground */
-    return false;
-  return tl_body_is_static(model, slot) ? is_stirring_static(model, state, slot)
-                                        : !tl_is_asleep(state, slot);
-}
-
-/* The sleeping one of two bodies of which the other stirs, or TL_NONE. */
-static uint32_t find_disturbed(const tl_model *model, const tl_state *state, uint32_t a,
-                               uint32_t b) {
-  if (a != TL_NONE && tl_is_asleep(state, a) && is_stirring(model, state, b))
-    return a;
-  if (b != TL_NONE && tl_is_asleep(state, b) && is_stirring(model, state, a))
-    return b;
-  return TL_NONE;
-}
-
-/* The bodies that joints hold together. */
+/* Lists pairs of bodies that joints and forces of zones hold together. */
 static talus_status find_links(const tl_crowd *crowd, tl_pairs *links) {
   *links = (tl_pairs){0};
-  return crowd->joints ? tl_joints_pairs(crowd->joints, crowd->arena, links) : TALUS_OK;
+  if (crowd->joints)
+    TL_TRY(tl_joints_pairs(crowd->joints, crowd->arena, links));
+  if (!crowd->bonds || crowd->bonds->count == 0)
+    return TALUS_OK;
+  tl_pair *all;
+  TL_TAKE(crowd->arena, links->count + crowd->bonds->count, &all);
+  if (links->count > 0)
+    memcpy(all, links->data, links->count * sizeof *all);
+  memcpy(all + links->count, crowd->bonds->data, crowd->bonds->count * sizeof *all);
+  *links = (tl_pairs){all, links->count + crowd->bonds->count};
+  return TALUS_OK;
 }
 
 /* ---- waking ---------------------------------------------------------------------------------- */
@@ -64,12 +46,12 @@ static void test_pairs(void *context, size_t begin, size_t end) {
   const wake_job *job = context;
   for (size_t i = begin; i < end; ++i) {
     const tl_pair *pair = &job->pairs[i];
-    job->is_hit[i] = find_disturbed(job->model, job->crowd->in, pair->a, pair->b) != TL_NONE &&
+    job->is_hit[i] = tl_find_disturbed(job->model, job->crowd->in, pair->a, pair->b) != TL_NONE &&
                      tl_narrow_meets(job->crowd, pair, job->margins);
   }
 }
 
-/* Forgets the marks of a step that failed on the way. */
+/* Clears marks of a step that failed midway; true if some body sleeps. */
 static bool has_sleepers(const tl_model *model, const tl_state *state) {
   uint32_t all = 0;
   for (size_t i = 0; i < model->bodies; ++i) {
@@ -79,8 +61,8 @@ static bool has_sleepers(const tl_model *model, const tl_state *state) {
   return all & TL_SLEEP_ASLEEP;
 }
 
-/* Marks the islands of all bodies that are disturbed; returns whether there are any. label is made
- * at the first. */
+/* Marks the islands of all bodies that are disturbed; true if there are any. Labels are made for
+ * the first of them. */
 static bool mark_islands(const wake_job *job, size_t pairs, const tl_contacts *contacts,
                          const tl_pairs *links, uint32_t *label, uint8_t *is_marked) {
   const tl_model *model = job->model;
@@ -90,11 +72,13 @@ static bool mark_islands(const wake_job *job, size_t pairs, const tl_contacts *c
   for (size_t i = 0; i < touching + links->count; ++i) {
     uint32_t slot = TL_NONE;
     if (i >= touching)
-      slot = find_disturbed(model, state, links->data[i - touching].a, links->data[i - touching].b);
+      slot =
+          tl_find_disturbed(model, state, links->data[i - touching].a, links->data[i - touching].b);
     else if (i >= pairs)
-      slot = find_disturbed(model, state, contacts->data[i - pairs].a, contacts->data[i - pairs].b);
+      slot =
+          tl_find_disturbed(model, state, contacts->data[i - pairs].a, contacts->data[i - pairs].b);
     else if (job->is_hit[i])
-      slot = find_disturbed(model, state, job->pairs[i].a, job->pairs[i].b);
+      slot = tl_find_disturbed(model, state, job->pairs[i].a, job->pairs[i].b);
     if (slot == TL_NONE)
       continue;
     if (!any) {
@@ -130,7 +114,7 @@ talus_status tl_sleep_wake(const tl_crowd *crowd, const tl_pairs *pairs, const t
   return TALUS_OK;
 }
 
-/* Whether the first wakes the second. */
+/* True if the first body wakes the second. */
 static bool rouse(const tl_model *model, const tl_state *state, uint32_t a, uint32_t b) {
   if (a == TL_NONE || b == TL_NONE || tl_body_is_static(model, a) || tl_body_is_static(model, b) ||
       tl_is_asleep(state, a) || !tl_is_asleep(state, b))
@@ -160,7 +144,7 @@ talus_status tl_sleep_rouse(const tl_crowd *crowd, const tl_contacts *contacts) 
 
 /* ---- the contact set ------------------------------------------------------------------------- */
 
-/* Runs of them are copied at once: mostly all sleep that touch each other. */
+/* Contacts of sleeping bodies mostly follow each other, so runs of them are copied at once. */
 talus_status tl_sleep_keep(const tl_crowd *crowd, const tl_contacts *before, tl_contacts *after) {
   const tl_model *model = crowd->model;
   TL_TRY(tl_array_reserve(after, before->count));
@@ -186,7 +170,7 @@ void tl_sleep_drop_pairs(const tl_crowd *crowd, tl_pairs *pairs) {
   pairs->count = kept;
 }
 
-/* By bodies alone: all contacts of a pair are on the same side. */
+/* Compares by bodies only: all contacts of a pair are in the same set. */
 static bool precedes(const tl_contact *x, const tl_contact *y) {
   return x->a != y->a ? x->a < y->a : x->b < y->b;
 }
@@ -200,7 +184,7 @@ talus_status tl_sleep_merge(const tl_crowd *crowd, tl_contacts *contacts, size_t
   tl_contact *aside;
   TL_TAKE(crowd->arena, fresh, &aside);
   memcpy(aside, rows + kept, fresh * sizeof *aside);
-  while (fresh > 0) /* from the back, into the room that was behind the kept ones */
+  while (fresh > 0) /* from the back, into the free room behind the kept ones */
     rows[--to] =
         kept > 0 && precedes(&aside[fresh - 1], &rows[kept - 1]) ? rows[--kept] : aside[--fresh];
   tl_arena_release(crowd->arena, mark);
@@ -213,22 +197,22 @@ enum { RESTLESS = 1, SUPPORTED = 2 };
 
 static bool is_pushing(const tl_contact *c) { return tl_length2(c->impulse) > 0; }
 
-/* What a contact with a static body says about the island of the other. */
+/* Records what a contact with a static body means for the island of the other body. */
 static void judge_contact(const tl_model *model, const tl_state *state, const tl_contact *c,
                           const uint32_t *label, uint8_t *verdict) {
   const bool static_a = tl_body_is_static(model, c->a);
   if (!static_a && !tl_body_is_static(model, c->b))
     return;
   uint8_t *of_island = &verdict[label[static_a ? c->b : c->a]];
-  if (is_stirring_static(model, state, static_a ? c->a : c->b))
+  if (tl_is_stirring_static(model, state, static_a ? c->a : c->b))
     *of_island |= RESTLESS;
   else if (is_pushing(c))
     *of_island |= SUPPORTED;
 }
 
-/* Whether something else than its bodies' motion keeps a joint at work: a motor that is on, though
- * it may be held up just now, or a spring that pulls, though a damper may let it do so slowly. A
- * motor with speed 0 is a brake. */
+/* True if a joint works even without motion of its bodies: its motor is on, though it may be
+ * blocked, or its spring pulls, though a damper may slow it down. A motor with speed 0 is a
+ * brake. */
 static bool is_working(const tl_model *model, const tl_joint *joint) {
   if (joint->motor != TALUS_MOTOR_NONE &&
       !(joint->motor == TALUS_MOTOR_SPEED && joint->motor_target == 0))
@@ -238,8 +222,8 @@ static bool is_working(const tl_model *model, const tl_joint *joint) {
   return joint->stiffness > 0 && fabs(joint->value - joint->rest) > 1e-6 * length;
 }
 
-/* What a joint says about the island of its bodies. One that leads to the ground, or to a body that
- * stays where it is, supports it as a contact does that pushes. */
+/* Records what a joint means for the island of its bodies. A joint to the ground, or to a body that
+ * does not move, supports the island like a contact that pushes. */
 static void judge_joint(const tl_model *model, const tl_state *state, const tl_joint *joint,
                         const uint32_t *label, uint8_t *verdict) {
   const bool free_a = joint->a != TL_NONE && !tl_body_is_static(model, joint->a);
@@ -250,10 +234,18 @@ static void judge_joint(const tl_model *model, const tl_state *state, const tl_j
     *of_island |= RESTLESS;
   if (free_a && free_b)
     return;
-  if (held_by != TL_NONE && is_stirring_static(model, state, held_by))
+  if (held_by != TL_NONE && tl_is_stirring_static(model, state, held_by))
     *of_island |= RESTLESS;
   else if (tl_length2(joint->force) > 0 || tl_length2(joint->torque) > 0)
     *of_island |= SUPPORTED;
+}
+
+/* A zone about a body that moves is at work on those near it. */
+static void judge_bond(const tl_model *model, const tl_state *state, tl_pair bond,
+                       const uint32_t *label, uint8_t *verdict) {
+  const bool static_a = tl_body_is_static(model, bond.a);
+  if (tl_is_stirring_static(model, state, static_a ? bond.a : bond.b))
+    verdict[label[static_a ? bond.b : bond.a]] |= RESTLESS;
 }
 
 static bool has_candidates(const tl_crowd *crowd) {
@@ -286,6 +278,8 @@ talus_status tl_sleep_fall(const tl_crowd *crowd, const tl_contacts *contacts) {
   for (size_t i = 0; crowd->joints && i < crowd->joints->all.count; ++i)
     if (tl_joint_acts(&crowd->joints->all.data[i]))
       judge_joint(model, state, &crowd->joints->all.data[i], label, verdict);
+  for (size_t i = 0; crowd->bonds && i < crowd->bonds->count; ++i)
+    judge_bond(model, state, crowd->bonds->data[i], label, verdict);
   for (size_t i = 0; i < model->bodies; ++i)
     if (!tl_body_is_static(model, i) && verdict[label[i]] == SUPPORTED)
       state->sleep_flags[i] |= TL_SLEEP_FALLING;
@@ -293,7 +287,7 @@ talus_status tl_sleep_fall(const tl_crowd *crowd, const tl_contacts *contacts) {
   return TALUS_OK;
 }
 
-/* ---- who is slow ----------------------------------------------------------------------------- */
+/* ---- which bodies are slow ------------------------------------------------------------------- */
 
 typedef struct watch_job {
   const tl_model *model;

@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-/* What a joint carried over the step. */
+/* Load of a joint over the step. */
 typedef struct load {
-  talus_vec3 force, torque; /* sums of those of the substeps; where it broke: what broke it */
+  talus_vec3 force, torque; /* sums over the substeps; if it broke: the load that broke it */
 } load;
 
 typedef struct substeps {
@@ -15,12 +15,12 @@ typedef struct substeps {
   const tl_crowd *crowd; /* of the whole step */
   tl_contacts *contacts;
   int count;
-  const struct tl_solve_plan *plan; /* of the first substep, for all */
+  const struct tl_solve_plan *plan; /* of the first substep; shared by all */
   tl_ride ride;
-  talus_vec3 *impulses; /* by contact, over the substeps so far: of the solver, */
-  talus_vec3 *torques;  /* of rolling; NULL: no such law */
-  talus_vec3 *hits;     /* and of impacts; NULL: nothing bounces */
-  tl_joints joints;     /* as the last substep left them */
+  talus_vec3 *impulses; /* by contact, sums over the substeps so far: impulses of the solver */
+  talus_vec3 *torques;  /* torques of rolling resistance; NULL: none */
+  talus_vec3 *hits;     /* impulses of impacts; NULL: nothing bounces */
+  tl_joints joints;     /* state after the last substep */
   load *loads;          /* by row */
 } substeps;
 
@@ -59,7 +59,7 @@ static void add_range(void *context, size_t begin, size_t end) {
   }
 }
 
-/* What the substep did, to the sums. */
+/* Adds the impulses of the substep to the sums. */
 static void add_contacts(substeps *s) {
   tl_for(&s->crowd->model->par, s->contacts->count, 1024, add_range, s);
   for (size_t i = 0; s->hits && i < s->contacts->hits.count; ++i) {
@@ -98,7 +98,7 @@ static talus_status end_contacts(substeps *s) {
 
 /* ---- joints ---------------------------------------------------------------------------------- */
 
-/* A table of its own, which substeps may write to. */
+/* Makes a copy of the joints that substeps may change. */
 static talus_status begin_joints(substeps *s) {
   const tl_joints *joints = s->crowd->joints;
   if (!joints)
@@ -161,9 +161,10 @@ static void add_report(tl_solve_report *all, const tl_solve_report *one) {
   all->made_energy += one->made_energy;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole step -------------------------------------------------------------------------- */
 
-/* The k-th of the interval. From the second on bodies move in place: from crowd->out to it. */
+/* The crowd of the k-th substep. From the second on bodies move in place, from crowd->out to
+ * crowd->out. */
 static tl_crowd part_of(const substeps *s, int k) {
   const tl_crowd *all = s->crowd;
   tl_crowd part = *all;
@@ -179,11 +180,15 @@ static tl_crowd part_of(const substeps *s, int k) {
 }
 
 static talus_status run_one(substeps *s, int k, tl_step_report *report) {
-  const tl_crowd part = part_of(s, k);
+  tl_crowd part = part_of(s, k);
   const tl_arena_mark mark = tl_arena_get_mark(part.arena);
   const tl_solve_report before = report->solve;
   if (k > 0)
-    tl_ride_to(&s->ride, part.in);
+    tl_ride_bodies(&s->ride, part.in);
+  if (k > 0 && tl_solve_plan_rides(s->plan))
+    part.ride = &s->ride;
+  else if (k > 0)
+    tl_ride_settle(&s->ride);
   s->contacts->hits.count = 0;
   TL_TRY(tl_step_advance(s->backend, &part, report));
   tl_solve_report all = before;

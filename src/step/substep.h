@@ -11,7 +11,7 @@
 #include "joint/joint.h"
 #include "step/step.h"
 
-/* Moves the crowd from crowd->in to crowd->out, whose contacts of this step are found. */
+/* Moves the crowd from crowd->in to crowd->out; contacts of this step must be found. */
 talus_status tl_substeps_run(const tl_backend *backend, const tl_crowd *crowd,
                              tl_step_report *report);
 

@@ -8,8 +8,8 @@
  * Dashpots need the velocity at t1, which depends on their force: it is taken as v + h/2 a(t0), so
  * that they are of second order, too.
  *
- * Everything up to the last kick happens in scratch memory and in the new contacts, so that a step
- * that fails changes nothing. */
+ * Everything before the last kick uses scratch memory and the new contacts only, so a step that
+ * fails changes nothing. */
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "kernels/rotation.h"
@@ -19,18 +19,20 @@
 typedef struct verlet_job {
   const tl_model *model;
   const tl_crowd *crowd;
-  tl_state mid; /* poses at t1, velocities in the middle of the step */
+  tl_state mid; /* poses at t1, velocities at the middle of the step */
   const talus_vec3 *first_force, *first_torque; /* at t0 */
-  talus_vec3 *velocity_kick, *spin_kick;        /* half a step with the forces of t0 */
-  talus_vec3 *spring_force, *spring_torque;     /* at t1 */
-  tl_twist *twists;                             /* by member: velocities in the middle, or at t1 */
+  /* change of velocities in half a step with the forces of t0 */
+  talus_vec3 *velocity_kick, *spin_kick;
+  talus_vec3 *spring_force, *spring_torque; /* at t1 */
+  /* by member: velocities at the middle of the step, or at t1 */
+  tl_twist *twists;
 } verlet_job;
 
 /* ---- kicks ----------------------------------------------------------------------------------- */
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
 
-/* What half a step of forces changes the velocity and spin of a free body by. */
+/* Change of the velocity and spin of a free body by half a step of forces. */
 static tl_twist kick_of(const tl_model *model, uint32_t slot, talus_quat rotation, talus_vec3 force,
                         talus_vec3 torque, talus_real half) {
   const tl_properties *property = &model->property;
@@ -129,8 +131,8 @@ static void kick_all(const verlet_job *job, kick_fn *kick, tl_solve_report *repo
   report->load_work += tl_tally_value(&work[1]);
 }
 
-/* Springs are stretched by the displacement of a kinematic body in the step, which does not follow
- * from its velocity at the end. */
+/* Springs are stretched by the displacement of a kinematic body in the step, which its velocity at
+ * the end does not determine. */
 static void kick_kinematic(void *context, size_t begin, size_t end) {
   const verlet_job *job = context;
   const tl_crowd *crowd = job->crowd;
@@ -149,8 +151,8 @@ static void kick_kinematic(void *context, size_t begin, size_t end) {
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-/* Forces of the state as it is, where none are known: the first step, or something was changed by
- * hand. Springs are not stretched by it. */
+/* Finds forces of the present state if they are not known: in a first step, or after a change by
+ * hand. Springs are not stretched. */
 static talus_status push_at_start(const tl_backend *backend, const tl_crowd *crowd,
                                   const tl_contacts *before, tl_contacts *contacts,
                                   tl_step_report *report) {
@@ -178,7 +180,8 @@ static talus_status take_scratch(verlet_job *job) {
   return TALUS_OK;
 }
 
-/* Forces and torques are finite as long as velocities are: looked at before anything counts. */
+/* Forces and torques are finite as long as velocities are; this is checked before anything is
+ * committed. */
 static bool is_diverged(void *context, size_t member) {
   const verlet_job *job = context;
   const tl_twist *twist = &job->twists[member];
@@ -199,7 +202,7 @@ static void commit_range(void *context, size_t begin, size_t end) {
   }
 }
 
-/* As tl_step_verlet, for bodies of any shape. */
+/* tl_step_verlet for bodies of any shape. */
 static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
                              const tl_contacts *before, tl_contacts *after,
                              tl_step_report *report) {
@@ -241,7 +244,7 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
                                     .h = crowd->dt};
   TL_TRY(
       tl_penalty_push(&drift, &motion, after, job.spring_force, job.spring_torque, &report->solve));
-  TL_GO_ON(crowd->cancel); /* from here on it is a short way to the end */
+  TL_GO_ON(crowd->cancel); /* the rest of the step is short */
   const double pushed = tl_clock();
   report->wall_solve += pushed - found;
   kick_all(&job, last_kick, &report->solve);
@@ -262,7 +265,7 @@ static talus_status prepare(const tl_crowd *crowd, tl_step_report *report) {
   return status;
 }
 
-/* A step over the rows at home. */
+/* A step of the rows at home. */
 static talus_status step_here(const tl_backend *backend, const tl_crowd *crowd,
                               const tl_contacts *before, tl_contacts *after,
                               tl_step_report *report) {
@@ -273,14 +276,14 @@ static talus_status step_here(const tl_backend *backend, const tl_crowd *crowd,
   const bool was_pushed = p->is_pushed;
   const double stored = p->stored, damping = p->damping, friction = p->friction;
   const talus_status status = step_any(backend, crowd, before, after, report);
-  if (status != TALUS_OK) { /* the next one starts as this one did */
+  if (status != TALUS_OK) { /* a step that fails leaves its start unchanged */
     p->is_pushed = was_pushed;
     p->stored = stored, p->damping = damping, p->friction = friction;
   }
   return status;
 }
 
-/* Balls have a way of their own where nobody else holds the rows. */
+/* True if the list of balls may be used: nobody else holds the rows. */
 static bool may_be_balls(const tl_crowd *crowd) {
   return crowd->where && (!crowd->where->holder || tl_balls_of(crowd->where)) &&
          !crowd->penalty->is_general && tl_balls_are_all(crowd);

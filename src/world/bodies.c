@@ -219,10 +219,6 @@ static void write_pose(talus_world *world, uint32_t slot, const talus_body_def *
   state->rotation[slot] = tl_quat_mul(q, shape->axes);
   state->velocity[slot] = def->kind == TALUS_FREE ? def->velocity : tl_vec3(0, 0, 0);
   state->spin[slot] = def->kind == TALUS_FREE ? def->spin : tl_vec3(0, 0, 0);
-  if (state->spring_force)
-    state->spring_force[slot] = state->spring_torque[slot] = tl_vec3(0, 0, 0);
-  if (state->pace)
-    state->pace[slot] = 0;
 }
 
 /* Everything that can fail comes before the first change. */
@@ -290,6 +286,9 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   const uint32_t slot = (uint32_t)world->model.bodies;
   uint32_t handle;
   TL_TRY(take_handle(world, slot, &handle));
+  /* Rows behind the last body may be those of bodies that were removed. */
+  tl_fields_clear(&world->state, tl_state_fields, TL_STATE_FIELD_COUNT, slot);
+  tl_fields_clear(&world->model.property, tl_property_fields, TL_PROPERTY_FIELD_COUNT, slot);
   write_pose(world, slot, def);
   write_properties(world, slot, def, mass);
   world->model.property.handle[slot] = handle;

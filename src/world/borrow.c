@@ -209,6 +209,19 @@ static talus_status borrow_bodies(borrower *b) {
   return TALUS_OK;
 }
 
+/* ---- groups ---------------------------------------------------------------------------------- */
+
+static talus_status borrow_ignored(borrower *b) {
+  const tl_model *model = &b->old->model;
+  for (size_t i = 0; i < model->ignored.count; ++i) {
+    uint32_t one, other;
+    TL_TRY(talus_world_group(b->world, b->old->groups.data[model->ignored.data[i].a - 1], &one));
+    TL_TRY(talus_world_group(b->world, b->old->groups.data[model->ignored.data[i].b - 1], &other));
+    TL_TRY(talus_world_ignore_groups(b->world, one, other));
+  }
+  return TALUS_OK;
+}
+
 /* ---- joints ---------------------------------------------------------------------------------- */
 
 /* TL_NONE for the ground; false if the body was not taken. */
@@ -217,8 +230,16 @@ static bool find_end(const borrower *b, uint32_t old, uint32_t *slot) {
   return old == TL_NONE || *slot != TL_NONE;
 }
 
+/* Whether neither end can move, which a change may bring about: then the joint has nothing to hold.
+ */
+static bool is_held(const borrower *b, const tl_joint *joint) {
+  const tl_model *model = &b->world->model;
+  return (joint->a == TL_NONE || tl_body_is_static(model, joint->a)) &&
+         (joint->b == TL_NONE || tl_body_is_static(model, joint->b));
+}
+
 /* Copies the joint with its state: turns, impulses, broken or not. Impulses of all joints of a
- * world belong to steps of one length. */
+ * world belong to steps of one length. A joint without a name is that of a press. */
 static talus_status borrow_joint(borrower *b, size_t row) {
   const tl_joint *old = &b->old->joints.all.data[row];
   tl_joints *joints = &b->world->joints;
@@ -227,6 +248,11 @@ static talus_status borrow_joint(borrower *b, size_t row) {
   if (!find_end(b, old->a, &joint.a) || !find_end(b, old->b, &joint.b)) {
     tl_log_write(&b->world->model.log, TL_LOG_INFO, "%s is left out, as is a body that it holds",
                  tl_joint_describe(old));
+    return TALUS_OK;
+  }
+  if (is_held(b, &joint)) {
+    tl_log_write(&b->world->model.log, old->name ? TL_LOG_WARN : TL_LOG_INFO,
+                 "%s is left out, as neither of its bodies can move now", tl_joint_describe(old));
     return TALUS_OK;
   }
   if (old->name && tl_joints_named(joints, old->name) != SIZE_MAX)
@@ -322,6 +348,8 @@ static talus_status borrow_all(borrower *b) {
   talus_status status = borrow_bodies(b);
   if (status == TALUS_OK && b->world->model.bodies == before && b->old->model.bodies > 0)
     status = tl_fail(TALUS_ERROR_INVALID, "none of the %zu bodies is chosen", b->old->model.bodies);
+  if (status == TALUS_OK)
+    status = borrow_ignored(b);
   if (status == TALUS_OK)
     status = borrow_joints(b);
   if (status == TALUS_OK)

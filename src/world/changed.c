@@ -25,16 +25,31 @@ static void wake_everybody(talus_world *world, unsigned what) {
       wake(world, i);
 }
 
+/* Who felt a zone's force about this body, or gave it one. It is not known where a body that was
+ * placed was before: then anywhere. */
+static void wake_bound(talus_world *world, uint32_t slot, bool anywhere) {
+  if (world->flow.zones.count == 0)
+    return;
+  for (uint32_t i = 0; i < world->model.bodies; ++i)
+    if (tl_is_asleep(&world->state, i) &&
+        tl_flow_is_bound(&world->flow, &world->model, &world->state, slot, i, anywhere))
+      wake(world, i);
+}
+
 void tl_changed(talus_world *world, unsigned what, uint32_t slot) {
   world->penalty.is_known = false; /* its laws are by materials and bodies */
   if (what == TL_CHANGED_TABLES)
     return;
   TL_ASSERT(!((world->where.stale | world->where.away) & TL_THE_AFTERMATH));
   world->penalty.is_pushed = false;
+  /* A new body meets the steps that go on; all else is nothing that these knew of. */
+  if (!(what & TL_CHANGED_PLACE) || !(what & TL_CHANGED_PAIRS) ||
+      tl_body_is_static(&world->model, slot))
+    tl_local_forget_ahead(&world->local);
   if (world->penalty.is_borrowed)
     world->penalty.auto_stiffness = 0, world->penalty.is_borrowed = false;
   world->unfinished.was_pushed = false; /* where a step waits to be finished */
-  if (what & TL_CHANGED_PLACE)
+  if (what & (TL_CHANGED_PLACE | TL_CHANGED_BY_ZONES))
     world->is_rearranged = true;
   if (what & TL_CHANGED_PAIRS)
     tl_broad_forget(&world->broad_cache);
@@ -43,9 +58,11 @@ void tl_changed(talus_world *world, unsigned what, uint32_t slot) {
   if ((what & TL_CHANGED_LAWS) ||
       (slot == TL_EVERYBODY && (what & (TL_CHANGED_FORCES | TL_CHANGED_PLACE))))
     wake_everybody(world, what);
-  else if (what & TL_CHANGED_PLACE)
+  else if (what & TL_CHANGED_PLACE) {
     disturb(world, slot);
-  else if (what & TL_CHANGED_FORCES)
+    if (!(what & TL_CHANGED_PAIRS)) /* it was somewhere else before */
+      wake_bound(world, slot, true);
+  } else if (what & TL_CHANGED_FORCES)
     wake(world, slot);
 }
 
@@ -66,4 +83,7 @@ void tl_world_wake_touching(talus_world *world, const uint8_t *remove) {
     if (remove[b])
       wake(world, a);
   }
+  for (uint32_t i = 0; world->state.sleep_flags && i < world->model.bodies; ++i)
+    if (remove[i])
+      wake_bound(world, i, false);
 }

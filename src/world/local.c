@@ -77,6 +77,7 @@ void tl_world_note_local(talus_world *world) {
   const double least = world->local.counts.least;
   a->least = a->least > 0 && (a->least < least || !(least > 0)) ? a->least : least;
   world->local.counts.least = 0;
+  tl_local_end_interval(&world->local);
   a->swept += world->last.swept;
   tl_world_note_cut(world);
 }

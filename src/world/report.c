@@ -148,7 +148,11 @@ static uint64_t hash_body(const talus_world *world, size_t slot) {
     if (!(field->flags & TL_HASHED))
       continue;
     TL_ASSERT(used + field->bytes <= sizeof bytes);
-    memcpy(bytes + used, tl_field_rows(&world->state, field) + slot * field->bytes, field->bytes);
+    const unsigned char *rows = tl_field_rows(&world->state, field);
+    if (rows)
+      memcpy(bytes + used, rows + slot * field->bytes, field->bytes);
+    else /* a lazy field that is not in use is 0 */
+      memset(bytes + used, 0, field->bytes);
     used += field->bytes;
   }
   return tl_xxh64(bytes, used, 0);

@@ -13,8 +13,10 @@ static void tell(talus_world *world, const tl_contact *c, tl_sinking how, uint32
   char body[160], more[96] = "";
   snprintf(body, sizeof body, "%s", tl_world_describe(world, who));
   const char *other = tl_world_describe(world, who == c->a ? c->b : c->a);
-  const char *advice =
-      is_penalty ? "a smaller step or stiffer materials" : "a smaller step or more iterations";
+  const char *advice = how == TL_SINKS_DEEP && world->steps == 1
+                           ? "bodies that do not overlap at the start, or a smaller step"
+                       : is_penalty ? "a smaller step or stiffer materials"
+                                    : "a smaller step or more iterations";
   const double half =
       (double)(world->widths.data[model->property.shape[who]] * model->property.scale[who]);
   if (world->sunk == NAMED_MOST)

@@ -67,8 +67,6 @@ talus_status talus_world_set_sleep(talus_world *world, talus_sleep_def sleep) {
   TL_TRY(tl_sleep_check(&sleep));
   if (world->model.solve.kind == TALUS_SOLVE_PENALTY && sleep.speed > 0)
     return tl_fail(TALUS_ERROR_INVALID, "sleep does not work with penalty; use solve: {kind: ccp}");
-  if (sleep.speed > 0 && tl_world_has_acting_zones(world))
-    return tl_fail(TALUS_ERROR_INVALID, TL_ZONES_AND_SLEEP);
   TL_TRY(tl_need(&world->where, TL_THE(flags), TL_READ));
   TL_TRY(tl_need(&world->where, TL_THE(tables) | TL_THE_AFTERMATH, TL_READ | TL_WRITE));
   const talus_sleep_def before = world->model.sleep;

@@ -390,6 +390,8 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(tl_joints_prepare(&world->joints));
   TL_TRY(tl_world_check_crowding(world));
   TL_TRY(tl_world_check_elastic(world));
+  tl_pairs bonds;
+  TL_TRY(tl_world_find_bonds(world, &bonds));
   world->offence[0] = '\0';
   tl_contacts_clear(&world->next);
   const bool is_springs = model->solve.kind == TALUS_SOLVE_PENALTY;
@@ -413,6 +415,7 @@ static talus_status step_once(talus_world *world) {
                     .counts = &counts,
                     .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                     .joints_after = world->joints.after.data,
+                    .bonds = &bonds,
                     .widths = &world->widths,
                     .sleeps = true,
                     .cancel = world->interrupt ? &world->cancel : NULL,
@@ -425,6 +428,7 @@ static talus_status step_once(talus_world *world) {
   if (is_adaptive)
     tl_world_plan_adaptive(world, &crowd.t1, &crowd.dt);
   world->local.records = world->watch != NULL;
+  world->local.holds = world->flow.zones.count + world->courses.count > 0;
   world->local.wants_given = world->flow.probes.count + world->flow.averages.count > 0;
   if (tl_step_is_free(model) && world->time == 0) {
     TL_TRY(tl_world_check_start(world, &crowd));
@@ -537,8 +541,11 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
   if (status == TALUS_OK && places.count < wanted && !def->allow_fewer)
     status =
         tl_fail(TALUS_ERROR_INVALID,
-                "fill: only %zu of %llu bodies fit; make the region larger, ask for fewer, or say "
-                "allow_fewer: true",
+                places.count == 0
+                    ? "fill: only %zu of %llu bodies fit: other bodies, or the matter of a plane, "
+                      "fill the region; move it (matter of a plane is where n.x < d)"
+                    : "fill: only %zu of %llu bodies fit; make the region larger, ask for fewer, "
+                      "or say allow_fewer: true",
                 places.count, (unsigned long long)wanted);
   const bool is_planned = status == TALUS_OK;
   if (is_planned)

@@ -87,16 +87,19 @@ talus_status talus_world_add_table(talus_world *world, const talus_body_table *t
     talus_body_def def;
     describe(table, i, scale, like, &def);
     def.shape = shapes.data[bodies->shapes ? bodies->shape[i] : 0];
-    status = talus_world_add_body(world, &def, NULL);
+    if (!bodies->shapes && def.scale == 0)
+      status = tl_fail(TALUS_ERROR_INVALID, "its radius is 0; expected a radius above 0");
+    else
+      status = talus_world_add_body(world, &def, NULL);
     if (status != TALUS_OK)
-      status = tl_fail_in(status, "body %zu of the table", i + 1);
+      status = tl_fail_in(status, "row %zu of the table", i + 1);
   }
   tl_array_free(&shapes);
   const size_t idle = status == TALUS_OK ? count_idle(table, like) : 0;
   if (idle > 0)
     tl_log_write(
         &world->model.log, TL_LOG_WARN,
-        "a table gives a velocity or spin to %zu bod%s that never move%s: they do not count", idle,
-        idle == 1 ? "y" : "ies", idle == 1 ? "s" : "");
+        "a table gives a velocity or spin to %zu bod%s that never move%s; the velocit%s ignored",
+        idle, idle == 1 ? "y" : "ies", idle == 1 ? "s" : "", idle == 1 ? "y is" : "ies are");
   return status;
 }

@@ -252,16 +252,18 @@ void tl_world_find_law_kinds(talus_world *world);
  * begins with tl_need(fields it writes | TL_THE_AFTERMATH, TL_READ | TL_WRITE). Only this function
  * wakes bodies, marks forces as old and drops kept candidates. */
 enum {
-  TL_CHANGED_TABLES = 0, /* tables have grown: nobody feels it yet */
-  TL_CHANGED_FORCES = 1, /* of the body: its velocity, loads, what holds it: it wakes */
-  TL_CHANGED_PLACE = 2,  /* of the body, which may be new: it wakes, and a wall wakes others */
-  TL_CHANGED_LAWS = 4,   /* for all: gravity, materials, groups, sleep: everybody wakes */
-  TL_CHANGED_PAIRS = 8   /* rows or who meets whom: candidates that are kept are of no use */
+  TL_CHANGED_TABLES = 0,   /* tables have grown: nobody feels it yet */
+  TL_CHANGED_FORCES = 1,   /* of the body: its velocity, loads, what holds it: it wakes */
+  TL_CHANGED_PLACE = 2,    /* of the body, which may be new: it wakes, and a wall wakes others */
+  TL_CHANGED_LAWS = 4,     /* for all: gravity, materials, groups, sleep: everybody wakes */
+  TL_CHANGED_PAIRS = 8,    /* rows or who meets whom: candidates that are kept are of no use */
+  TL_CHANGED_BY_ZONES = 16 /* places of bodies that zones have turned, and woken */
 };
 #define TL_EVERYBODY     TL_NONE /* with TL_CHANGED_FORCES: those that move */
 #define TL_THE_AFTERMATH (TL_THE(sleep_flags) | TL_THE(spring_force) | TL_THE(spring_torque))
 void tl_changed(talus_world *world, unsigned what, uint32_t slot);
-/* Wakes bodies that touch, or are joined to, a body that is about to be removed. */
+/* Wakes bodies that touch, or are joined to, or feel the zone of, a body that is about to be
+ * removed. */
 void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
 
 /* Sleep (world/sleep.c). Whether the settings make sense; room for the field `sleep_flags` where
@@ -310,8 +312,8 @@ talus_status tl_world_watch(talus_world *world);
 
 /* Whether some zone changes velocities or places. */
 bool tl_world_has_acting_zones(const talus_world *world);
-#define TL_ZONES_AND_SLEEP                                                                         \
-  "a zone that pushes or reflects does not go with sleep, which it would disturb"
+/* Before a step: what zones hold together, in the world's arena; none where nobody sleeps. */
+talus_status tl_world_find_bonds(talus_world *world, tl_pairs *bonds);
 /* Whether the zone goes with the world that it is in. */
 talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def *def);
 

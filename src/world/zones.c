@@ -1,10 +1,6 @@
 /* Zones of a world: added, read, and acting at the end of a step. */
 #include "world/world.h"
 
-static bool acts(const talus_zone_def *def) {
-  return def->strength != 0 || def->shell != TALUS_ZONE_OPEN || def->boundary;
-}
-
 static double along(talus_dvec3 x, int k) { return k == 0 ? x.x : k == 1 ? x.y : x.z; }
 
 /* Bodies are seen by their nearest image: farther than half a period there would be two, and what
@@ -22,10 +18,7 @@ static talus_status check_period(const talus_domain_def *domain, double radius) 
 }
 
 talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def *def) {
-  TL_TRY(check_period(&world->model.domain, def->radius));
-  if (acts(def) && world->model.sleep.speed > 0)
-    return tl_fail(TALUS_ERROR_INVALID, TL_ZONES_AND_SLEEP);
-  return TALUS_OK;
+  return check_period(&world->model.domain, def->radius);
 }
 
 talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def, uint32_t *zone) {
@@ -43,7 +36,12 @@ talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def,
                    "a zone is of group %u, and acts on group %u: there are %zu", def->group,
                    def->with, world->groups.count);
   TL_TRY(tl_world_check_zone(world, def));
-  return tl_flow_add_zone(&world->flow, def, uid, talus_world_time(world), zone);
+  TL_TRY(tl_need(&world->where, TL_THE(flags), TL_READ));
+  TL_TRY(tl_need(&world->where, TL_THE_AFTERMATH, TL_READ | TL_WRITE));
+  TL_TRY(tl_flow_add_zone(&world->flow, def, uid, talus_world_time(world), zone));
+  if (tl_zone_acts(&world->flow.zones.data[world->flow.zones.count - 1]))
+    tl_changed(world, TL_CHANGED_LAWS, TL_EVERYBODY);
+  return TALUS_OK;
 }
 
 talus_status talus_zone_read(talus_world *world, uint32_t zone, talus_zone_values *values) {
@@ -71,12 +69,23 @@ talus_status talus_world_zone_events(talus_world *world, talus_zone_event *event
 /* ---- a step ---------------------------------------------------------------------------------- */
 
 bool tl_world_has_acting_zones(const talus_world *world) {
-  bool writes = false;
-  for (size_t i = 0; i < world->flow.zones.count; ++i) {
-    const tl_zone *zone = &world->flow.zones.data[i];
-    writes = writes || zone->strength != 0 || zone->shell != TALUS_ZONE_OPEN || zone->boundary;
-  }
-  return writes;
+  bool acts = false;
+  for (size_t i = 0; i < world->flow.zones.count; ++i)
+    acts = acts || tl_zone_acts(&world->flow.zones.data[i]);
+  return acts;
+}
+
+talus_status tl_world_find_bonds(talus_world *world, tl_pairs *bonds) {
+  *bonds = (tl_pairs){0};
+  if (!(world->model.sleep.speed > 0) || !tl_world_has_acting_zones(world))
+    return TALUS_OK;
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
+  const tl_crowd crowd = {.model = &world->model,
+                          .count = world->model.bodies,
+                          .in = &world->state,
+                          .out = &world->state,
+                          .arena = &world->arena};
+  return tl_flow_find_bonds(&world->flow, &crowd, bonds);
 }
 
 talus_status tl_world_act_zones(talus_world *world) {
@@ -104,7 +113,7 @@ talus_status tl_world_act_zones(talus_world *world) {
     world->zone_energy += report.energy;
     world->zone_work += report.work;
     if (report.has_moved)
-      tl_changed(world, TL_CHANGED_PLACE, TL_EVERYBODY);
+      tl_changed(world, TL_CHANGED_BY_ZONES, TL_EVERYBODY);
   }
   return TALUS_OK;
 }

@@ -51,6 +51,36 @@ def test_a_run_in_which_nothing_passes_through_anything_is_clean(tmp_path):
     assert "nothing passed" in talus("audit", out, "--frames").stdout
 
 
+DEEP = """\
+talus: 1
+until: 0.02
+gravity: [0, 0, 0]
+step: {dt: 0.001}
+materials: {stuff: {density: 1000}}
+shapes:
+  block: {box: [0.6, 0.4, 0.5]}
+  stone: {mesh: {make: noisy-sphere, triangles: 80, size: [0.25, 0, 0, 0, 0], noise: 1.5, seed: 5}}
+bodies:
+  - {name: block, shape: block, material: stuff, at: [0, 0, 0], fixed: true}
+  - {name: stone, shape: stone, material: stuff, at: [%s, 0.02, 0.03]}
+output: {every: 0.01}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--frames",)])
+def test_flat_bodies_that_share_a_place_are_found_where_the_narrow_phase_has_no_contact(tmp_path, options):
+    """A mesh that is half within a block touches it nowhere near its surface; exact signs tell."""
+    out = made(tmp_path, DEEP % 0.05)
+    done = talus("audit", out, "--json", *options)
+    found = json.loads(done.stdout)
+    assert done.returncode == 1 and found["decided"] == found["overlaps"] == 3
+    assert (found["first"]["a"], found["first"]["b"]) == ("body 1 'block'", "body 2 'stone'")
+    assert "they share a place" in talus("audit", out, *options).stdout
+    (tmp_path / "apart").mkdir()
+    out = made(tmp_path / "apart", DEEP % 0.7)
+    assert talus("audit", out, *options).returncode == 0
+
+
 def test_a_bullet_that_passes_a_card_between_frames_is_named(tmp_path):
     out = made(tmp_path, BULLET)
     assert talus("audit", out, "--frames").returncode == 0  # it is before the card, and then behind it

@@ -235,7 +235,7 @@ def test_check_says_what_a_scene_holds_and_costs(busy):
 
 def test_check_does_not_take_the_first_step_for_all_of_them(ball):
     line = talus("check", ball).stdout.splitlines()[-1]
-    assert "for the first step" in line and "like it take" in line
+    assert "for an early step" in line and "like it take" in line
 
 
 def test_check_names_the_bodies_that_overlap(ball):

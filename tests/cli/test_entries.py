@@ -62,7 +62,7 @@ def test_two_entries_of_one_name_are_refused(named):
 
 def test_a_fixed_table_says_that_velocities_do_not_count(named, tmp_path):
     done = run(named, tmp_path / "out", "--set", "bodies.stones.fixed=true")
-    assert "a table gives a velocity or spin to 1 body that never moves: they do not count" in done.stderr
+    assert "a table gives a velocity or spin to 1 body that never moves; the velocity is ignored" in done.stderr
     assert "never move" not in run(named, tmp_path / "free").stderr
 
 

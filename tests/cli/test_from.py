@@ -64,6 +64,44 @@ def test_a_branch_without_changes_has_the_bits_of_the_run(tmp_path, case):
     assert first["contacts"] == second["contacts"] and int(first["contacts"]) > 20
 
 
+LIFT = """\
+talus: 1
+until: 0.2
+step: {{kind: {kind}, max: 0.01, min: 1e-9}}
+materials: {{stuff: {{density: 1000, friction: 0.4, restitution: 0.3}}}}
+bodies:
+{bodies}
+probes: [{{name: lid, body: lid, record: [position, force]}}]
+output: {{every: 0.05}}
+"""
+LIFTED = """\
+  - {name: lid, shape: {box: [0.4, 0.4, 0.02]}, material: stuff, motion: {table: lid.csv, along: [0, 0, 1]}}
+  - {shape: {sphere: 0.03}, material: stuff, at: [0, 0, 0.1]}
+  - {shape: {box: [0.05, 0.05, 0.05]}, material: stuff, at: [0.12, 0, 0.06]}"""
+
+
+@pytest.mark.parametrize("kind", ["adaptive", "local"])
+def test_a_motion_goes_on_in_a_branch_with_steps_of_any_length(tmp_path, kind):
+    """A branch chooses the length of its steps anew, so that it agrees, but not to the bit; its table is in the time
+    of the run that it comes from."""
+    (tmp_path / "lid.csv").write_text("time,displacement\n0,0\n0.0731,0.01\n0.1273,-0.01\n0.3,0.05\n")
+    (tmp_path / "first.yaml").write_text(LIFT.format(kind=kind, bodies=LIFTED))
+    run(tmp_path / "first.yaml", tmp_path / "half", "--until", 0.1)
+    second = LIFT.format(kind=kind, bodies="  - {from: half/}").replace("until: 0.2", "until: 0.1")
+    (tmp_path / "second.yaml").write_text(second)
+    run(tmp_path / "second.yaml", tmp_path / "second")
+    assert talus("audit", tmp_path / "second").returncode == 0
+    run(tmp_path / "first.yaml", tmp_path / "half", "--resume", "--until", 0.2)
+    assert talus("audit", tmp_path / "half").returncode == 0
+    last = [[float(x) for x in (tmp_path / out / "probes/lid.csv").read_text().splitlines()[-1].split(",")]
+            for out in ("half", "second")]
+    names = (tmp_path / "half/probes/lid.csv").read_text().splitlines()[0].split(",")
+    z = [row[names.index("z")] for row in last]
+    assert z[0] == z[1] == pytest.approx(-0.01 + 0.06 * (0.2 - 0.1273) / (0.3 - 0.1273), abs=1e-6)
+    first, branch_ = history(tmp_path / "half")[-1], history(tmp_path / "second")[-1]
+    assert float(first["potential_energy"]) == pytest.approx(float(branch_["potential_energy"]), rel=1e-3)
+
+
 def test_a_branch_of_a_branch_goes_on_too(half):
     run(branch(half, "ccp", until=0.05), half / "second")
     run(branch(half, "ccp", "{from: second/}", until=0.05, name="third"), half / "third")
@@ -143,3 +181,59 @@ sinks: [{name: drain, in: {box: [[-1, -1, -2], [1, 1, -1]]}}]
             "copy `emit` and `sinks` from its scene.yaml; if that is meant, add `quiet: [left-behind]`") in said
     assert "come along" not in talus("check", tmp_path / "next.yaml", "--set", "quiet=[left-behind]").stderr
     assert "come along" not in talus("check", tmp_path / "next.yaml", "--set", "sinks=[{in: {sphere: {at: [0, 0, 9], radius: 1}}}]").stderr
+
+
+APART = """\
+talus: 1
+until: {until}
+step: {{dt: 1e-3}}
+materials: {{m: {{}}}}
+bodies: {bodies}
+{more}
+"""
+
+
+def test_groups_that_ignore_each_other_do_so_in_a_branch(tmp_path):
+    two = """
+  - {name: a, group: frame, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 0], fixed: true}
+  - {name: b, group: frame, shape: {box: [0.1, 0.1, 0.1]}, at: [0.05, 0, 0]}"""
+    (tmp_path / "first.yaml").write_text(APART.format(until=0.1, bodies=two, more="ignore: [[frame, frame]]"))
+    (tmp_path / "second.yaml").write_text(APART.format(until=0.1, bodies="[{from: first}]", more="").replace("materials: {m: {}}\n", ""))
+    run(tmp_path / "first.yaml", tmp_path / "first")
+    run(tmp_path / "second.yaml", tmp_path / "second")
+    run(tmp_path / "first.yaml", tmp_path / "whole", "--until", 0.2)
+    assert history(tmp_path / "second")[-1]["state_hash"] == history(tmp_path / "whole")[-1]["state_hash"]
+
+
+@pytest.mark.parametrize("change", ["fixed: true", "motion: {velocity: [0, 0, 0.5]}"])
+@pytest.mark.parametrize("held", ["press: {axis: [0, 0, -1], force: 10, max_speed: 1}}", "}\njoints: [{name: h, kind: revolute, "
+                                                                                        "bodies: [ground, b], at: [0, 0, 1], axis: [0, 1, 0]}]"])
+def test_a_joint_of_a_body_that_a_change_holds_is_left_out(tmp_path, change, held):
+    body = "\n  - {name: b, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 1]" + (", " if held.startswith("press") else "") + held
+    (tmp_path / "first.yaml").write_text(APART.format(until=0.05, bodies=body, more=""))
+    (tmp_path / "second.yaml").write_text(APART.format(until=0.05, bodies=f"[{{from: first, change: {{names: b, {change}}}}}]", more="").replace(
+        "materials: {m: {}}\n", ""))
+    run(tmp_path / "first.yaml", tmp_path / "first")
+    done = talus("run", tmp_path / "second.yaml", "-o", tmp_path / "second")
+    assert done.returncode == 0, done.stderr
+    assert "is left out, as neither of its bodies can move now" in (tmp_path / "second/log.txt").read_text()
+    assert ("warning: joint 'h'" in done.stderr) == ("joints" in held)
+
+
+def test_the_resolved_scene_of_a_press_is_valid(tmp_path):
+    body = "\n  - {name: b, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 1], press: {axis: [0, 0, -1], force: 10, max_speed: 1}}"
+    (tmp_path / "first.yaml").write_text(APART.format(until=0.05, bodies=body, more=""))
+    run(tmp_path / "first.yaml", tmp_path / "first")
+    done = talus("check", tmp_path / "first/scene.yaml")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_material_of_the_run_has_to_be_declared(tmp_path):
+    body = "\n  - {name: b, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 1]}"
+    (tmp_path / "first.yaml").write_text(APART.format(until=0.01, bodies=body, more=""))
+    run(tmp_path / "first.yaml", tmp_path / "first")
+    (tmp_path / "second.yaml").write_text("talus: 1\nuntil: 0.01\nbodies: [{from: first, change: {material: m}}]\n")
+    done = talus("check", tmp_path / "second.yaml")
+    assert done.returncode == 2 and "declare one of the run that bodies come `from` in `materials`, too" in done.stderr
+    (tmp_path / "third.yaml").write_text("talus: 1\nuntil: 0.01\nmaterials: {m: {}}\nbodies: [{from: first, change: {material: m}}]\n")
+    assert talus("check", tmp_path / "third.yaml").returncode == 0

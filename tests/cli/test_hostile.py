@@ -114,7 +114,8 @@ def test_info_and_render_wait_for_nobody(tmp_path, ball, name):
     run(ball, tmp_path / "out")
     (tmp_path / "out" / name).unlink()
     os.mkfifo(tmp_path / "out" / name)
-    for words in (["info", "out"], ["info", "out", "--json"], ["render", "out", "-o", "a.png", "--size", "16x16"]):
+    for words in (["info", "out"], ["info", "out", "--json"], ["render", "out", "-o", "a.png", "--size", "16x16"],
+                  ["audit", "out"]):
         done = talus(*words, cwd=tmp_path, timeout=30)
         assert done.returncode in (0, 1, 2), done.stderr
 
@@ -127,6 +128,14 @@ def test_run_into_a_folder_with_a_fifo_waits_for_nobody(tmp_path, ball, name, op
     os.mkfifo(tmp_path / "out" / name)
     done = talus("run", ball, "-o", tmp_path / "out", option, timeout=30)
     assert done.returncode in (0, 1, 2), done.stderr
+
+
+def test_a_scene_file_without_an_end_in_the_folder_is_not_read_to_its_end(tmp_path, ball):
+    run(ball, tmp_path / "out")
+    with open(tmp_path / "out/scene.yaml", "wb") as file:
+        file.truncate(1 << 40)
+    done = talus("run", ball, "-o", tmp_path / "out", "--resume", "--set", "shapes.ball.sphere=0.2", timeout=30)
+    assert done.returncode == 2 and "the scene is not the one of this folder" in done.stderr, done.stderr
 
 
 # ---- pictures ------------------------------------------------------------------------------------

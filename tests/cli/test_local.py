@@ -1,8 +1,9 @@
 """Local time from the command: lengths of steps in a file and a plot, the pace of bodies in frames and pictures."""
 import csv
+import json
 
 import pytest
-from conftest import history, run, talus
+from conftest import SINGLE, history, run, talus
 
 SCENE = """\
 talus: 1
@@ -75,3 +76,35 @@ def test_nothing_passed_through_anything(outs):
     for kind in ("local", "adaptive"):
         done = talus("audit", outs / kind)
         assert done.returncode == 0 and "nothing passed through anything" in done.stdout, done.stdout + done.stderr
+
+
+FLIGHT = """\
+talus: 1
+gravity: [0, 0, -9.81]
+until: 0.274
+step: {kind: %s, max: 0.01, min: 1e-9}
+materials: {stuff: {density: 1000, friction: 0.4, restitution: 0.6}}
+shapes: {ground: {plane: [0, 0, 1, 0]}, ball: {sphere: 0.05}, brick: {box: [0.1, 0.2, 0.3]}}
+bodies:
+  - {name: flyer, shape: brick, material: stuff, at: [5, 1, 2], velocity: [1, -2, 3], spin: [3, 1, 2]}
+  - {shape: ground, material: stuff, fixed: true}
+  - fill: {shape: ball, material: stuff, count: 12, in: {box: [[0, 0, 0.1], [0.5, 0.5, 0.5]]}, seed: 3, velocity: [0, 0, -3]}
+output: {every: 0.0137}
+"""
+
+
+@pytest.mark.parametrize("kind", ["local", "adaptive"])
+def test_frames_are_at_multiples_of_every_and_flights_are_parabolas_there(tmp_path, kind):
+    """Others collide all the time, so that steps end anywhere; none has to end there."""
+    h5py = pytest.importorskip("h5py")
+    (tmp_path / "flight.yaml").write_text(FLIGHT % kind)
+    run(tmp_path / "flight.yaml", tmp_path / "out")
+    files = json.loads((tmp_path / "out/frames.hdf.series").read_text())["files"]
+    assert len(files) == 21
+    for k, entry in enumerate(files):
+        t = k * 0.0137
+        assert entry["time"] == pytest.approx(t, rel=1e-15, abs=0)
+        with h5py.File(tmp_path / "out" / entry["name"]) as frame:
+            at = frame["VTKHDF/Points"][0]
+        assert at == pytest.approx([5 + t, 1 - 2 * t, 2 + 3 * t - 0.5 * 9.81 * t * t], abs=1e-5 if SINGLE else 1e-12)
+    assert talus("audit", tmp_path / "out").returncode == 0

@@ -94,7 +94,7 @@ def test_open_mesh_that_is_free_is_refused_with_its_first_open_edge(folder):
 
 # What is wrong with the mesh of a free body, and what is said of it.
 FAULTS = {
-    "inverted": (CUBE.replace("f 1 4 3 2", "f 1 2 3 4"), "triangles are flipped, or more than two, first at the edge from ("),
+    "inverted": (CUBE.replace("f 1 4 3 2", "f 1 2 3 4"), "one triangle is flipped, or more than two meet"),
     "inside out": ("\n".join(" ".join(["f", *reversed(line.split()[1:])]) if line[0] == "f" else line
                              for line in CUBE.splitlines()) + "\n", "inside out, its volume is -"),
     "flat": (CUBE.replace("0.1\n", "0\n").replace("-0\n", "0\n"), "closed but not a solid and cannot be free"),

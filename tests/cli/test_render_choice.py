@@ -149,3 +149,16 @@ def test_gears_have_teeth_that_mesh(tmp_path):
         return sum(there[k] and not there[k - 1] for k in range(2000))
     assert runs(text) == pytest.approx(48, abs=2)
     assert runs("\n".join(line for line in text.splitlines() if "kind: gear" not in line) + "\n") == 0
+
+
+def test_a_fitted_view_that_leaves_bodies_out_has_paper_behind_its_legend(tmp_path):
+    grid = "".join(f"  - {{shape: ball, at: [{0.3 * (i % 20)}, {0.3 * (i // 20)}, 0]}}\n" for i in range(400))
+    scene = "talus: 1\nuntil: 0.01\ngravity: [0, 0, 0]\nmaterials: {m: {density: 1000}}\nshapes: {ball: {sphere: 0.1}}\nbodies:\n" + grid
+    white = []
+    for name, text in (("alone", scene), ("stray", scene + "  - {shape: ball, at: [40, 0, 0]}\n")):
+        (tmp_path / f"{name}.yaml").write_text(text)
+        run(tmp_path / f"{name}.yaml", tmp_path / name)
+        render(tmp_path / name, tmp_path / f"{name}.png", "--size", "320x240", "--samples", 1)
+        width, height, pixels = read_png(tmp_path / f"{name}.png")
+        white.append(sum(min(pixels[y][x]) > 248 for y in range(height) for x in range(3 * width // 4, width)))
+    assert white[0] < 100 and white[1] > 1000

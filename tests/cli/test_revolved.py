@@ -64,9 +64,7 @@ def test_shape_info_tells_the_profile(whole):
     assert "3 points" in result.stdout and "walls without thickness" in result.stdout
 
 
-def test_an_inlet_in_the_matter_of_a_wall_is_refused(tmp_path):
-    scene = tmp_path / "inlet.yaml"
-    scene.write_text("""\
+INLET = """\
 talus: 1
 until: 0.1
 gravity: [0, 0, 0]
@@ -76,13 +74,31 @@ materials: {steel: {friction: 0, restitution: 1}}
 shapes: {ball: {sphere: 0.1}, wall: {revolved: [[0, 1], [1, 1], [1, 2], [2, 2]]}}
 bodies: [{name: nozzle, shape: wall, material: steel, fixed: true}]
 emit:
-  - {name: inlet, shape: ball, rate: 10, from: {disc: {at: [1.6, 0, 0.5], radius: 0.1}}, velocity: [0, 0, 1]}
-""")
+  - {name: inlet, shape: ball, rate: 10, from: {disc: {at: %s, radius: %g}}, velocity: [0, 0, 1]}
+"""
+
+
+@pytest.mark.parametrize("at, radius, said", [
+    ("[1.6, 0, 0.5]", 0.1, ["in its matter", "put it inside"]),
+    ("[3, 0, 0.5]", 0.1, ["the place where its bodies come from is outside", "put it inside"]),
+    ("[0, 0, 1.5]", 2.5, ["a part of where its bodies come from is outside", "make it narrower than the wall"]),
+])
+def test_an_inlet_outside_a_wall_is_refused(tmp_path, at, radius, said):
+    scene = tmp_path / "inlet.yaml"
+    scene.write_text(INLET % (at, radius))
     for command in (("check", scene), ("run", scene, "-o", tmp_path / "out")):
         result = talus(*command)
         assert result.returncode == 2, result.stderr
         errors = [line for line in result.stderr.splitlines() if "error" in line]
-        assert len(errors) == 1 and "inlet.yaml:10:5: emit.0: inlet" in errors[0] and "put it inside" in errors[0]
+        assert len(errors) == 1 and "inlet.yaml:10:5: emit.0: inlet" in errors[0]
+        assert all(words in errors[0] for words in said)
+
+
+@pytest.mark.parametrize("at, radius", [("[0, 0, 0.5]", 0.8), ("[0, 0, 2.5]", 3), ("[0, 0, 0.5]", 1.5)])
+def test_an_inlet_within_or_beside_a_wall_is_accepted(tmp_path, at, radius):
+    scene = tmp_path / "inlet.yaml"
+    scene.write_text(INLET % (at, radius))
+    assert talus("check", scene).returncode == 0
 
 
 KINDS = """\

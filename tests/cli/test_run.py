@@ -403,6 +403,36 @@ def test_probes_may_change_on_the_way(busy, tmp_path, whole):
     assert (out / "probes/middle.csv").read_text() == (whole[0] / "probes/middle.csv").read_text()
 
 
+def test_a_probe_with_another_interval_continues_its_file(busy, tmp_path, whole):
+    out = tmp_path / "out"
+    run(busy, out, "--until", 0.14)
+    old = (out / "probes/floor.csv").read_text()
+    assert hash_of(run(busy, out, "--resume", "--set", "probes.0.every=0.05")) == whole[1]
+    text = (out / "probes/floor.csv").read_text()
+    spans = [tuple(map(float, line.split(",")[:2])) for line in text.splitlines()[1:]]
+    assert text.startswith(old) and [to for _, to in spans][-4:] == pytest.approx([0.15, 0.2, 0.25, 0.3])
+    assert all(a[1] == b[0] for a, b in zip(spans, spans[1:]))
+
+
+def test_a_changed_probe_of_the_same_name_is_refused(busy, tmp_path):
+    out = tmp_path / "out"
+    run(busy, out, "--until", 0.14)
+    old = (out / "probes/floor.csv").read_text()
+    done = run(busy, out, "--resume", "--set", "probes.0.record=[torque]", code=2)
+    assert "the probe `floor` is not the one whose values are in probes/floor.csv" in done.stderr and "another name" in done.stderr
+    assert (out / "probes/floor.csv").read_text() == old
+
+
+def test_the_run_that_bodies_come_from_is_not_overwritten(busy, tmp_path):
+    run(busy, tmp_path / "out", "--until", 0.05)
+    (tmp_path / "again.yaml").write_text("talus: 1\nuntil: 0.01\nbodies: [{from: out}]\n")
+    state = (tmp_path / "out/checkpoint.hdf").read_bytes()
+    for folder in ("out", "./out/", tmp_path / "out"):
+        done = talus("run", "again.yaml", "-o", folder, "--force", cwd=tmp_path)
+        assert done.returncode == 2 and "is the run that the scene takes its bodies `from`" in done.stderr
+    assert (tmp_path / "out/checkpoint.hdf").read_bytes() == state
+
+
 def test_end_before_the_checkpoint_is_refused(busy, tmp_path):
     run(busy, tmp_path / "out", "--until", 0.1)
     done = run(busy, tmp_path / "out", "--resume", "--until", 0.05, code=2)

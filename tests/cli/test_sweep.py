@@ -163,6 +163,31 @@ def test_what_is_no_study_is_left_alone(rain, tmp_path):
     assert scene.read_text() == RAIN
 
 
+@pytest.mark.parametrize("name, text", [
+    ("scene.yaml", "talus: 1\n# mine\n"), ("table.csv", "a,b\n1,2\n"), ("runs.csv", "a,state\n"), ("plot.svg", "<?xml?>"),
+    ("seed=1.log", "what I saw\n")])
+def test_with_force_too_a_sweep_replaces_only_what_a_sweep_wrote(rain, tmp_path, name, text):
+    study = tmp_path / "study"
+    study.mkdir()
+    (study / name).write_text(text)
+    words = ["--vary", "seed=1", "--measure", "bodies last"]
+    done = sweep(rain, study, *words, "--force", code=2)
+    assert f"{name} was not written by talus sweep" in done.stderr
+    assert [path.name for path in study.iterdir()] == [name] and (study / name).read_text() == text
+    (study / name).unlink()
+    sweep(rain, study, *words, "--force")
+    rain.write_text(RAIN.replace("count: 4", "count: 5"))
+    sweep(rain, study, *words, "--force")
+
+
+def test_with_force_the_log_of_a_run_that_is_no_sweeps_stays(rain, tmp_path):
+    study = tmp_path / "study"
+    talus("run", rain, "-o", study / "mine", "--quiet")
+    (study / "mine.log").write_text("talus: my own notes\n")
+    sweep(rain, study, "--vary", "seed=1", "--force")
+    assert (study / "mine.log").read_text() == "talus: my own notes\n"
+
+
 @pytest.mark.parametrize("kind", ["link", "FIFO", "folder"])
 def test_log_of_a_run_that_is_no_plain_file_is_left_alone(rain, tmp_path, kind):
     study, thesis = tmp_path / "study", tmp_path / "thesis.txt"

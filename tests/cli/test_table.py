@@ -86,9 +86,9 @@ def test_a_scene_that_was_written_again_finds_its_table(tmp_path):
     ("0,0,1,0.1\n0,0,x,0.1\n", "packing.csv:2:5: column 'z': 'x' is not a number"),
     ("0,0,1,0.1\n0,0,1\n", "packing.csv:2:6: 3 fields, but the first line has 4"),
     ("x,y,z,r,vx\n0,0,1,0.1,1\n", "packing.csv:1:11: of vx,vy,vz there are 1; expected all, or none"),
-    ("x,y,z,r\n0,0,1,0\n", "packing.csv: body 1 of the table: a new body: its scale is 0"),
+    ("x,y,z,r\n0,0,1,0\n", "packing.csv: row 1 of the table: its radius is 0; expected a radius above 0"),
     (DUMP + "ITEM: ATOMS id x y z\n1 0 0 1\n", "packing.csv:19:1: the dump has neither 'radius' nor 'diameter'"),
-    (DUMP + "ITEM: ATOMS id xs y z radius\n1 0 0 1 1\n", "packing.csv:19:1: the dump has no column 'x', unscaled"),
+    (DUMP + "ITEM: ATOMS id xs y z radius\n1 0 0 1 1\n", "packing.csv:19:1: the dump lacks columns `x y z` or `xu yu zu`"),
     (DUMP + "ITEM: ATOMS x y z radius\n1 0 1 0.1\n", "packing.csv:21: 1 bodies, but 'ITEM: NUMBER OF ATOMS' says 3"),
     ("ITEM: TIMESTEP\n0\n", "without a good 'ITEM: NUMBER OF ATOMS'"),
 ])
@@ -118,3 +118,36 @@ def test_radius_and_diameter_stand_for_r(tmp_path, column, factor):
     (tmp_path / "b.csv").write_text(f"x,y,z,{column}\n0,0,0,{0.05 * factor}\n0.07,0,0,{0.03 * factor}\n")
     one, other = (talus("contacts", tmp_path / name).stdout for name in ("a.csv", "b.csv"))
     assert one == other and one.count("\n") == 2
+
+
+def test_a_table_without_rows_is_an_error(tmp_path):
+    done = talus("check", packing(tmp_path, "x,y,z,r\n# nothing\n"))
+    assert done.returncode == 2 and "packing.csv: the table has no rows" in done.stderr
+
+
+@pytest.mark.parametrize("separator", [",", " "])
+def test_files_that_a_table_names_are_watched(tmp_path, separator):
+    for name, size in (("a.csv", 0.1), ("b.csv", 0.2)):
+        (tmp_path / name).write_text("".join(f"{x},{y},{z}\n" for x, y, z in [(0, 0, 0), (size, 0, 0), (0, size, 0), (0, 0, size)]))
+    table = "shape,file,x,y,z\nhull,a.csv,0,0,1\nhull,b.csv,1,0,1\n"
+    scene = packing(tmp_path, table.replace(",", separator))
+    run(scene, tmp_path / "out", "--until", 0.01)
+    assert "has changed since" not in run(scene, tmp_path / "out", "--until", 0.012, "--resume").stderr
+    (tmp_path / "b.csv").write_text("0,0,0\n0.3,0,0\n0,0.3,0\n0,0,0.3\n")
+    done = run(scene, tmp_path / "out", "--resume")
+    assert "packing.csv, or a file that it names, has changed since" in done.stderr
+
+
+def test_rows_that_overlap_are_named_and_a_fill_in_a_plane_says_why(tmp_path):
+    done = talus("run", packing(tmp_path, "x,y,z,r\n0,0,1,0.1\n0,0,3,0.1\n0,0,3.01,0.1\n"), "-o", tmp_path / "out", "--set", "until=2e-3")
+    assert "row 3 of bodies.1.table and row 2 of bodies.1.table overlap" in done.stderr or "row 2 of bodies.1.table and row 3" in done.stderr
+    assert "that needs bodies that do not overlap at the start, or a smaller step" in done.stderr
+    (tmp_path / "fill.yaml").write_text("""\
+talus: 1
+until: 0.1
+materials: {m: {}}
+bodies:
+  - {shape: {plane: [0, 0, -1, 0]}, fixed: true}
+  - fill: {shape: {sphere: 0.1}, count: 3, in: {box: [[0, 0, 0], [1, 1, 1]]}}
+""")
+    assert "fill: only 0 of 3 bodies fit: other bodies, or the matter of a plane, fill the region" in talus("check", tmp_path / "fill.yaml").stderr

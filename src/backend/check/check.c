@@ -1,8 +1,8 @@
-#define _DEFAULT_SOURCE 1 /* MAP_ANONYMOUS */
+#define _GNU_SOURCE 1 /* MAP_ANONYMOUS, memfd_create */
 
-/* The check device: threads of tasks run on the host, one after the other, in an order that no
- * result may depend on. Its blocks cannot be touched while host code runs, so that a stage which
- * reads the device's memory, or leaves out a copy, fails at once and on every machine. */
+/* The check device: runs the threads of a task on the host, one after the other, in an order that
+ * no result may depend on. Host code cannot access its blocks, so that a stage which reads the
+ * device's memory, or omits a copy, fails at once and on every machine. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,31 +13,72 @@
 #include "base/memory.h"
 #include "base/status.h"
 
-/* Blocks lie in one region, so that one call protects them all: between them are no pages of
- * others. */
+#define ALIGNED ((size_t)64) /* bytes: alignment of the data of a block */
+#define UNUSED  0xFF         /* around blocks, and in new ones: NaN */
+
+/* Whole pages, the last of which is the guard. The data end less than ALIGNED bytes before the
+ * guard. */
+typedef struct check_block {
+  unsigned char *pages, *data;
+  size_t room, bytes; /* of the pages; of the data */
+} check_block;
+
+/* All blocks are in one region, so that one call protects them: no other memory is between them. A
+ * guard is a page of an empty file: code that touches it ends by SIGBUS, also while tasks run. */
 typedef struct check_device {
   tl_device base;
   unsigned char *region;
-  size_t room, used;                /* bytes: of the region; up to the end of its last block */
-  TL_ARRAY(tl_device_block) blocks; /* in the order of their places: whole pages */
-  double marks[TL_DEVICE_MARKS];    /* ms */
+  size_t room, used;             /* bytes: of the region; up to the end of its last block */
+  int guard;                     /* the empty file, or -1 if this system has none */
+  TL_ARRAY(check_block) blocks;  /* sorted by address */
+  double marks[TL_DEVICE_MARKS]; /* ms */
 } check_device;
 
 static check_device *own(tl_device *device) { return (check_device *)(void *)device; }
 
-static size_t whole_pages(size_t bytes) {
-  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  return (bytes + page - 1) / page * page;
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+/* With the guard. */
+static size_t room_for(size_t bytes) {
+  const size_t page = page_bytes(), aligned = (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+  return (aligned + page - 1) / page * page + page;
 }
 
-/* For the time of a task or a copy. */
+/* Makes the region accessible during a task or a copy. */
 static void protect(check_device *device, int how) {
   if (device->used > 0 && mprotect(device->region, device->used, how) != 0)
-    abort(); /* whole pages of our own */
+    abort(); /* cannot fail for whole pages of our own */
 }
 
 static void begin(tl_device *device) { protect(own(device), PROT_READ | PROT_WRITE); }
-static void end(tl_device *device) { protect(own(device), PROT_NONE); }
+
+static bool is_unused(const unsigned char *from, const unsigned char *to) {
+  while (from < to && *from == UNUSED)
+    from++;
+  return from == to;
+}
+
+/* Whether the bytes next to each block are as they were. */
+static const check_block *find_overrun(const check_device *device) {
+  const size_t page = page_bytes();
+  for (size_t i = 0; i < device->blocks.count; ++i) {
+    const check_block *block = &device->blocks.data[i];
+    const size_t before = (size_t)(block->data - block->pages);
+    const unsigned char *end = block->data + block->bytes;
+    if (!is_unused(block->data - (before < ALIGNED ? before : ALIGNED), block->data) ||
+        !is_unused(end, block->pages + block->room - page))
+      return block;
+  }
+  return NULL;
+}
+
+static talus_status end(tl_device *device) {
+  const check_block *bad = find_overrun(own(device));
+  protect(own(device), PROT_NONE);
+  return bad ? tl_fail(TALUS_ERROR_DEVICE,
+                       "the check device: a task wrote beside its block of %zu bytes", bad->bytes)
+             : TALUS_OK;
+}
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -52,16 +93,16 @@ static talus_status reserve_region(check_device *device) {
 
 static void find_used(check_device *device) {
   const size_t n = device->blocks.count;
-  const tl_device_block *last = n > 0 ? &device->blocks.data[n - 1] : NULL;
-  device->used = last ? (size_t)((unsigned char *)last->data - device->region) + last->bytes : 0;
+  const check_block *last = n > 0 ? &device->blocks.data[n - 1] : NULL;
+  device->used = last ? (size_t)(last->pages - device->region) + last->room : 0;
 }
 
-/* New pages in its place, which nobody may touch. */
+/* Replaces the block by new, inaccessible pages. */
 static void forget(check_device *device, const tl_device_block *block) {
   size_t at = 0;
   while (device->blocks.data[at].data != block->data)
     at++;
-  (void)mmap(block->data, device->blocks.data[at].bytes, PROT_NONE,
+  (void)mmap(device->blocks.data[at].pages, device->blocks.data[at].room, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   device->blocks.count--;
   for (; at < device->blocks.count; ++at)
@@ -69,29 +110,45 @@ static void forget(check_device *device, const tl_device_block *block) {
   find_used(device);
 }
 
-/* The first gap that is wide enough; *at: the number of the block. */
-static unsigned char *find_gap(const check_device *device, size_t bytes, size_t *at) {
+/* The first gap that is large enough; *at: index of the new block. */
+static unsigned char *find_gap(const check_device *device, size_t room, size_t *at) {
   unsigned char *place = device->region;
   for (*at = 0; *at < device->blocks.count; ++*at) {
-    const tl_device_block *next = &device->blocks.data[*at];
-    if ((size_t)((unsigned char *)next->data - place) >= bytes)
+    const check_block *next = &device->blocks.data[*at];
+    if ((size_t)(next->pages - place) >= room)
       return place;
-    place = (unsigned char *)next->data + next->bytes;
+    place = next->pages + next->room;
   }
-  return device->room - (size_t)(place - device->region) >= bytes ? place : NULL;
+  return device->room - (size_t)(place - device->region) >= room ? place : NULL;
+}
+
+/* Makes the pages of a block accessible until they are protected again. */
+static bool lay_out(const check_device *device, check_block *block) {
+  const size_t page = page_bytes(), inner = block->room - page;
+  if (mprotect(block->pages, block->room, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  if (device->guard >= 0 && mmap(block->pages + inner, page, PROT_NONE, MAP_PRIVATE | MAP_FIXED,
+                                 device->guard, 0) == MAP_FAILED)
+    return false;
+  block->data = block->pages + inner - (block->bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+  memset(block->pages, UNUSED, inner);
+  return true;
 }
 
 static talus_status take(check_device *device, size_t bytes, void **data) {
   size_t at;
   TL_TRY(device->region ? TALUS_OK : reserve_region(device));
   TL_TRY(tl_array_reserve(&device->blocks, device->blocks.count + 1));
-  *data = find_gap(device, bytes, &at);
-  if (!*data || mprotect(*data, bytes, PROT_READ | PROT_WRITE) != 0)
+  check_block block = {.room = room_for(bytes), .bytes = bytes};
+  block.pages = find_gap(device, block.room, &at);
+  if (!block.pages || !lay_out(device, &block))
     return tl_fail(TALUS_ERROR_MEMORY, "no %zu bytes for the check device", bytes);
+  (void)mprotect(block.pages, block.room, PROT_NONE);
   for (size_t i = device->blocks.count++; i > at; --i)
     device->blocks.data[i] = device->blocks.data[i - 1];
-  device->blocks.data[at] = (tl_device_block){*data, bytes};
+  device->blocks.data[at] = block;
   find_used(device);
+  *data = block.data;
   return TALUS_OK;
 }
 
@@ -104,10 +161,8 @@ static talus_status resize(tl_device *device, tl_device_block *block, size_t byt
   }
   if (bytes == 0)
     return TALUS_OK;
-  void *data;
-  TL_TRY(take(self, whole_pages(bytes), &data));
-  memset(data, 0xFF, bytes); /* NaN: what is there is not to be used */
-  (void)mprotect(data, whole_pages(bytes), PROT_NONE);
+  void *data = NULL;
+  TL_TRY(take(self, bytes, &data));
   *block = (tl_device_block){data, bytes};
   device->count.allocations++;
   device->count.held += bytes;
@@ -119,31 +174,27 @@ static talus_status resize(tl_device *device, tl_device_block *block, size_t byt
 static talus_status upload(tl_device *device, void *to, const void *from, size_t bytes) {
   begin(device);
   memcpy(to, from, bytes);
-  end(device);
   device->count.uploaded += bytes;
-  return TALUS_OK;
+  return end(device);
 }
 
 static talus_status download(tl_device *device, void *to, const void *from, size_t bytes) {
   begin(device);
   memcpy(to, from, bytes);
-  end(device);
   device->count.downloaded += bytes;
-  return TALUS_OK;
+  return end(device);
 }
 
 static talus_status clear(tl_device *device, void *block, size_t bytes) {
   begin(device);
   memset(block, 0, bytes);
-  end(device);
-  return TALUS_OK;
+  return end(device);
 }
 
 static talus_status copy(tl_device *device, void *to, const void *from, size_t bytes) {
   begin(device);
   memcpy(to, from, bytes);
-  end(device);
-  return TALUS_OK;
+  return end(device);
 }
 
 /* ---- sorts and sums -------------------------------------------------------------------------- */
@@ -178,8 +229,7 @@ static talus_status sort_keys(tl_device *device, size_t n, int bits, const tl_de
     for (size_t i = 0; i < n; ++i)
       put(sort, *in_room, i, starts[key_at(sort, *in_room, i) >> shift & digit]++);
   }
-  end(device);
-  return TALUS_OK;
+  return end(device);
 }
 
 static talus_status sum(tl_device *device, size_t n, const uint32_t *counts, uint64_t *starts) {
@@ -190,8 +240,7 @@ static talus_status sum(tl_device *device, size_t n, const uint32_t *counts, uin
     total += counts[i];
   }
   starts[n] = total;
-  end(device);
-  return TALUS_OK;
+  return end(device);
 }
 
 static talus_status climb(tl_device *device, size_t n, uint32_t *values) {
@@ -199,8 +248,7 @@ static talus_status climb(tl_device *device, size_t n, uint32_t *values) {
   for (size_t i = 1; i < n; ++i)
     if (values[i] < values[i - 1])
       values[i] = values[i - 1];
-  end(device);
-  return TALUS_OK;
+  return end(device);
 }
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
@@ -225,7 +273,7 @@ static size_t greatest_divisor(size_t a, size_t b) {
   return a;
 }
 
-/* A stride without a common divisor with n visits every thread once, far from its neighbours. */
+/* A stride coprime to n visits every thread once, far from its neighbours. */
 static void run(const tl_device_launch *launch) {
   const size_t n = launch->n;
   size_t stride = n / 2 + n / 9 + 1;
@@ -241,8 +289,7 @@ static talus_status repeat(tl_device *device, const tl_device_launch *launches, 
   for (int k = 0; k < times; ++k)
     for (size_t i = 0; i < count; ++i)
       run(&launches[i]);
-  end(device);
-  return TALUS_OK;
+  return end(device);
 }
 
 static talus_status launch(tl_device *device, int kind, const void *task, size_t n) {
@@ -271,6 +318,8 @@ static void close_device(tl_device *device) {
   void *block = self;
   if (self->region)
     (void)munmap(self->region, self->room);
+  if (self->guard >= 0)
+    (void)close(self->guard);
   tl_array_free(&self->blocks);
   (void)tl_resize(&block, sizeof *self, 0);
 }
@@ -291,12 +340,20 @@ static const tl_device_calls calls = {.name = "check",
                                       .mark = mark,
                                       .elapsed = elapsed};
 
+static int open_guard(void) {
+#if defined(__linux__)
+  return memfd_create("talus-guard", MFD_CLOEXEC);
+#else
+  return -1; /* overruns by a page are not found there */
+#endif
+}
+
 talus_status tl_device_open_check(tl_device **device) {
   void *block = NULL;
   *device = NULL;
   TL_TRY(tl_resize(&block, 0, sizeof(check_device)));
   check_device *self = block;
-  *self = (check_device){.base = {.calls = &calls}};
+  *self = (check_device){.base = {.calls = &calls}, .guard = open_guard()};
   (void)snprintf(self->base.title, sizeof self->base.title, "the host, in place of a device");
   *device = &self->base;
   return TALUS_OK;

@@ -1,4 +1,4 @@
-/* A build without CUDA: what it says instead. */
+/* The CUDA functions of a build without CUDA: errors that say so. */
 #include "backend/device.h"
 #include "base/status.h"
 

@@ -1,4 +1,4 @@
-/* Additions that several threads make to one number at a time. */
+/* Atomic operations of several threads on one number. */
 #ifndef TL_THREAD_ATOMIC_H
 #define TL_THREAD_ATOMIC_H
 
@@ -6,7 +6,7 @@
 
 #include "base/fn.h"
 
-/* Adds and returns what was there before. */
+/* Adds, and returns the old value. */
 TL_FN uint32_t tl_thread_add(uint32_t *to, uint32_t by) {
 #ifdef __CUDA_ARCH__
   return atomicAdd(to, by);
@@ -23,7 +23,7 @@ TL_FN uint64_t tl_thread_add_wide(uint64_t *to, uint64_t by) {
 #endif
 }
 
-/* The greater of what is there and `value`. Most threads find a greater one. */
+/* Raises a number to `value` if that is greater; usually it is not. */
 TL_FN void tl_thread_raise(uint32_t *in, uint32_t value) {
 #ifdef __CUDA_ARCH__
   if (*(volatile uint32_t *)in < value)
@@ -48,7 +48,7 @@ TL_FN void tl_thread_raise_wide(uint64_t *in, uint64_t value) {
 #endif
 }
 
-/* The same of numbers that are not negative, whose bits are in the order of the numbers. */
+/* The same for numbers that are not negative, which are ordered like their bits. */
 TL_FN void tl_thread_raise_real(double *in, double value) {
   union {
     double number;
@@ -58,7 +58,7 @@ TL_FN void tl_thread_raise_real(double *in, double value) {
   tl_thread_raise_wide((uint64_t *)(void *)in, as.bits);
 }
 
-/* Sets bits. Most threads find them set. */
+/* Sets bits; usually they are set already. */
 TL_FN void tl_thread_set(uint32_t *in, uint32_t bits) {
 #ifdef __CUDA_ARCH__
   if ((*(volatile uint32_t *)in & bits) != bits)

@@ -2,9 +2,9 @@
  *
  *   ready   the velocity with which a body ends the step if nothing touches it, and the sphere
  *           around all that it may reach
- *   judge   whether the velocities that were found make sense
+ *   judge   checks the velocities of the solution
  *   move    poses at the end of the step
- *   worth   the work of contacts and loads
+ *   worth   sums the work of contacts and loads
  *
  * Formulas are those of the CPU's stages: solve/system/bodies.c, energy.c, shape/bounds.c,
  * step/fixed.c, step/move.c. */
@@ -23,25 +23,25 @@ typedef struct tl_thread_state {
   talus_vec3 *velocity, *spin;
 } tl_thread_state;
 
-/* Bits of a body, as a device has them. */
+/* Flags of a body on a device. */
 enum {
-  TL_THREAD_STATIC = 0x100, /* contacts do not move it; below are locks (TALUS_LOCK_...) */
+  TL_THREAD_STATIC = 0x100, /* contacts do not move it; lower bits are locks (TALUS_LOCK_...) */
   TL_THREAD_LOCKS = 0x3f
 };
 
-/* What a step begins from. */
+/* The bodies at the begin of a step. */
 typedef struct tl_thread_crowd {
   size_t count;
   tl_thread_state in, out;
   const tl_shape *shapes;
   const uint32_t *shape, *flags, *material; /* by slot */
   const talus_real *mass, *scale;
-  const talus_vec3 *force, *torque; /* NULL: none */
+  const talus_vec3 *force, *torque; /* NULL: no constant loads */
   talus_vec3 gravity;
   double dt;
-  double low[3], high[3]; /* m: of the domain; */
-  double period[3];       /* of its axes; 0: not periodic */
-  bool stops[3];          /* nobody may leave along them */
+  double low[3], high[3]; /* m: of the domain */
+  double period[3];       /* m: of its axes; 0: not periodic */
+  bool stops[3];          /* axes with `stop` */
 } tl_thread_crowd;
 
 TL_FN const tl_shape *tl_thread_shape(const tl_thread_crowd *crowd, size_t i) {
@@ -61,10 +61,12 @@ TL_FN talus_vec3 tl_thread_inertia(const tl_thread_crowd *crowd, size_t i) {
 
 typedef struct tl_ready_task {
   tl_thread_crowd crowd;
-  talus_real spare;        /* m: of a margin, beside the way a body goes */
-  talus_real fixed_margin; /* m: >= 0: half of what the scene says; < 0: by speed */
+  talus_real spare; /* m: part of a margin in addition to the displacement */
+  /* m: >= 0: half of the scene's margin; < 0: margins follow from speeds */
+  talus_real fixed_margin;
   const talus_real *inner; /* m, at scale 1: inner radii of shapes */
-  bool sweeps;             /* who goes further than its inner radius has a wider one */
+  /* a body that moves farther than its inner radius gets a larger margin */
+  bool sweeps;
   tl_ccp_body *bodies;
   tl_ccp_tensor *tensors; /* NULL: every body is isotropic */
   talus_real *margins;
@@ -94,7 +96,7 @@ TL_FN tl_ccp_tensor tl_thread_tensor(const tl_thread_crowd *crowd, size_t i) {
   return tensor;
 }
 
-/* The body without contacts at the end of the step. */
+/* The body at the end of the step without contacts. */
 TL_FN tl_ccp_body tl_thread_free(const tl_thread_crowd *crowd, size_t i, tl_ccp_tensor *kept) {
   const uint32_t lock = crowd->flags[i] & TL_THREAD_LOCKS;
   const talus_real h = (talus_real)crowd->dt;
@@ -134,7 +136,7 @@ TL_FN tl_ccp_tensor tl_thread_no_tensor(void) {
   return tensor;
 }
 
-/* How far the body may come within the step, m. */
+/* Margin of the body: how far it may move within the step, m. */
 TL_FN talus_real tl_thread_margin(const tl_ready_task *task, size_t i, const tl_ccp_body *body) {
   const tl_thread_crowd *crowd = &task->crowd;
   const tl_shape *shape = tl_thread_shape(crowd, i);
@@ -182,7 +184,7 @@ TL_FN void tl_ready_at(const tl_ready_task *task, size_t i) {
 
 /* ---- after ----------------------------------------------------------------------------------- */
 
-/* What is wrong with a body, in the order in which it is told. */
+/* Errors of a body, in the order in which they are reported. */
 typedef enum tl_wrong_kind {
   TL_WRONG_NUMBER,
   TL_WRONG_FAR,
@@ -192,9 +194,9 @@ typedef enum tl_wrong_kind {
 
 typedef struct tl_judge_task {
   tl_thread_crowd crowd;
-  const tl_ccp_body *bodies, *shifts; /* shifts: NULL: there are none */
-  double most;                        /* sizes, and rad, that a body may go in a step */
-  uint32_t *culprits;                 /* by wrong: count - slot of the first; 0: nobody */
+  const tl_ccp_body *bodies, *shifts; /* shifts: NULL: none */
+  double most;                        /* sizes, and rad, that a body may move in a step */
+  uint32_t *culprits;                 /* by error: count - slot of the first such body; 0: none */
 } tl_judge_task;
 
 TL_FN void tl_judge_at(const tl_judge_task *task, size_t i) {
@@ -223,7 +225,7 @@ TL_FN void tl_judge_at(const tl_judge_task *task, size_t i) {
 
 typedef struct tl_move_task {
   tl_thread_crowd crowd;
-  const tl_ccp_body *bodies, *shifts; /* shifts: NULL: there are none */
+  const tl_ccp_body *bodies, *shifts; /* shifts: NULL: none */
 } tl_move_task;
 
 TL_FN double tl_thread_wrap(double x, double low, double high, double period) {
@@ -274,7 +276,7 @@ TL_FN void tl_move_at(const tl_move_task *task, size_t i) {
 
 /* ---- energy ---------------------------------------------------------------------------------- */
 
-/* Sums of `threads` strips: thread t adds up bodies t, t + threads, ... in this order. */
+/* Sums in `threads` strips: thread t adds bodies t, t + threads, ... in this order. */
 enum { TL_WORTH_CONTACT, TL_WORTH_LOAD, TL_WORTH_OBJECTIVE, TL_WORTH_LIFT, TL_WORTHS };
 
 typedef struct tl_worth_task {
@@ -308,7 +310,7 @@ TL_FN void tl_worth_add(const tl_worth_task *task, size_t i, double sums[TL_WORT
   const double own = 0.5 * (tl_thread_dot(now.v, p) + tl_thread_dot(now.w, l));
   sums[TL_WORTH_CONTACT] += own + 0.5 * (tl_thread_dot(v0, p) + tl_thread_dot(w0, l));
   sums[TL_WORTH_OBJECTIVE] += own + 0.5 * (tl_thread_dot(free.v, p) + tl_thread_dot(free.w, l));
-  if (task->shifts) /* lifted against gravity */
+  if (task->shifts) /* work against gravity */
     sums[TL_WORTH_LIFT] -=
         (double)crowd->mass[i] * crowd->dt * tl_thread_dot(crowd->gravity, task->shifts[i].v);
   if (!crowd->force && !crowd->torque)
@@ -327,7 +329,7 @@ TL_FN void tl_worth_at(const tl_worth_task *task, size_t thread) {
     task->sums[thread * TL_WORTHS + (size_t)k] = sums[k];
 }
 
-/* Adds up in place: thread t has those from t on, `threads` apart. */
+/* Adds in place: thread t adds elements t, t + threads, ... */
 typedef struct tl_add_task {
   size_t count, threads;
   double *sums;

@@ -1,5 +1,5 @@
-/* Bodies from and to memory, which a device reads and writes 16 bytes at a time: eight numbers one
- * by one take four times as many requests. */
+/* Loads and stores of bodies, 16 bytes at a time as devices do: single numbers take four times as
+ * many requests. */
 #ifndef TL_THREAD_FETCH_H
 #define TL_THREAD_FETCH_H
 

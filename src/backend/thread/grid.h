@@ -1,9 +1,9 @@
-/* Cells of a grid with levels: a body is in the cell of its centre, on the finest level whose cells
- * are at least as wide as the body with its margin. Two that touch are in neighbouring cells of the
- * coarser of their levels (Pazouki, Mazhar, Negrut 2012 with one body in one cell; levels as in
- * Ericson 2005, 7.2). Cells are numbered in rows along x, so that neighbours in a row are a range;
- * for the same reason cells may be longer along x than they need to be, where there would be too
- * many of them otherwise. */
+/* Cells of a grid with levels: a body is in the cell of its centre, on the finest level whose
+ * cells are at least as wide as the body with its margin. Two that touch are in neighbouring
+ * cells of the coarser of their levels (Pazouki, Mazhar, Negrut 2012 with one body in one cell;
+ * levels as in Ericson 2005, 7.2). Cells are numbered in rows along x, so that neighbours in a
+ * row are a range; for the same reason cells may be longer along x than needed if there would be
+ * too many otherwise. */
 #ifndef TL_THREAD_GRID_H
 #define TL_THREAD_GRID_H
 
@@ -12,38 +12,39 @@
 #include "kernels/real.h"
 #include "kernels/vec3.h"
 
-#define TL_GRID_LEVELS  24
-#define TL_GRID_LONGEST (1 << 19) /* cells along an axis: all levels have fewer than 2^62 */
+#define TL_GRID_LEVELS 24
+/* most cells along an axis: all levels together have fewer than 2^62 */
+#define TL_GRID_LONGEST (1 << 19)
 
 typedef struct tl_grid_level {
-  double per_metre[3]; /* cells */
+  double per_metre[3]; /* cells per m */
   uint32_t count[3];
   uint64_t first; /* number of its first cell */
 } tl_grid_level;
 
-/* Along y and z a body looks at up to three cells of a level; along x cells may be longer. */
+/* Along y and z a body searches up to three cells of a level; along x cells may be longer. */
 #define TL_GRID_ACROSS 3
 
-/* Where bodies are, and the period along each axis. */
+/* The low corner of bodies, and the period along each axis. */
 typedef struct tl_grid_space {
   double low[3], period[3]; /* m; period 0: not periodic */
 } tl_grid_space;
 
 typedef struct tl_grid_levels {
   tl_grid_space space;
-  double widest[TL_GRID_LEVELS]; /* m: the widest body of the level, with its margin */
-  double slack[3];               /* m: more than rounding moves places along an axis */
+  double widest[TL_GRID_LEVELS]; /* m: of the widest body of the level, including its margin */
+  double slack[3];               /* m: more than the rounding of positions along an axis */
   tl_grid_level level[TL_GRID_LEVELS];
   uint32_t count;
 } tl_grid_levels;
 
-/* Cells along an axis that a body has to look at: `first` and those after it, the one after the
- * last being the first of all. Each is there once. */
+/* Cells along an axis that a body searches: `first` and those after it; after the last cell the
+ * first follows. Each cell occurs once. */
 typedef struct tl_grid_range {
   uint32_t first, count;
 } tl_grid_range;
 
-/* From `low`, within the period. */
+/* Position relative to `low`, within the period. */
 TL_FN double tl_grid_home(const tl_grid_space *space, int axis, double x) {
   const double period = space->period[axis], from = x - space->low[axis];
   if (!(period > 0))
@@ -70,8 +71,8 @@ TL_FN uint64_t tl_grid_cell(const tl_grid_level *cells, uint32_t x, uint32_t y, 
   return cells->first + ((uint64_t)z * cells->count[1] + y) * cells->count[0] + x;
 }
 
-/* Cells with centres within `reach` of x along an axis, where rounding moves neither out of them
- * (slack in tl_grid_levels). */
+/* Cells whose bodies may have centres within `reach` of x along an axis, including rounding (slack
+ * in tl_grid_levels). */
 TL_FN tl_grid_range tl_grid_around(const tl_grid_levels *grid, uint32_t level, int axis, double x,
                                    double reach) {
   const tl_grid_level *cells = &grid->level[level];

@@ -1,9 +1,9 @@
-/* Contacts of pairs of any shape: what one thread does in each task.
+/* Contacts of pairs of any shape: the work of one thread in each task.
  *
- * Pairs whose bounding spheres come near each other arrive in canonical order. They are sorted into
- * classes, so that threads next to each other do the same. A pair has room for its first point; the
- * others go to some place in a pool, which it notes. What each pair has is then summed up, and the
- * points go to their places. The functions of the kinds are those of the host
+ * Pairs whose bounding spheres overlap arrive in canonical order. They are sorted into classes,
+ * so that neighbouring threads do the same work. A pair has room for its first point; further
+ * points go to a place in a pool, which the pair stores. Then the points of all pairs are
+ * counted and moved to their places. The functions of the kinds are those of the host
  * (narrow/posed_pairs.h). */
 #ifndef TL_THREAD_PAIRS_H
 #define TL_THREAD_PAIRS_H
@@ -13,7 +13,7 @@
 #include "backend/thread/spheres.h"
 #include "narrow/posed_pairs.h"
 
-/* What is done with a pair: quick things first. */
+/* Classes of pairs, fast ones first. */
 typedef enum tl_pair_class {
   TL_PAIRS_ROUND,     /* a sphere and a sphere, box, plane or container; boxes and walls */
   TL_PAIRS_ELLIPSOID, /* two ellipsoids, or one and a sphere */
@@ -22,18 +22,19 @@ typedef enum tl_pair_class {
   TL_PAIR_CLASSES
 } tl_pair_class;
 
-#define TL_PAIR_POINTS 24 /* the most of a pair: four on each of six walls of a container */
+#define TL_PAIR_POINTS 24 /* most points of a pair: four on each of six walls of a container */
 
-/* Bodies as a device has them. */
+/* Bodies on a device. */
 typedef struct tl_thread_bodies {
   const tl_shape *shapes;
   const uint32_t *shape; /* by slot */
   const talus_real *scale;
   const talus_quat *rotation;
-  const tl_thread_ball *rows; /* places, and radii of bounding spheres */
+  const tl_thread_ball *rows; /* positions, and radii of bounding spheres */
   tl_grid_space space;
-  talus_real margin;         /* m: of a pair; */
-  const talus_real *margins; /* or, by slot, those whose sum it is; NULL: of all pairs the same */
+  talus_real margin; /* m: of a pair; */
+  /* or, by slot, margins whose sum is that of a pair; NULL: all pairs have the same */
+  const talus_real *margins;
   talus_ellipsoid_method method;
 } tl_thread_bodies;
 
@@ -66,7 +67,7 @@ TL_FN talus_real tl_thread_pair_margin(const tl_thread_bodies *bodies, uint32_t 
 typedef struct tl_class_task {
   tl_thread_bodies bodies;
   const uint32_t *owners, *others;
-  uint32_t *classes, *pairs; /* to be sorted: keys and values */
+  uint32_t *classes, *pairs; /* keys and values of a sort */
 } tl_class_task;
 
 TL_FN void tl_class_at(const tl_class_task *task, size_t i) {
@@ -76,11 +77,11 @@ TL_FN void tl_class_at(const tl_class_task *task, size_t i) {
   task->pairs[i] = (uint32_t)i;
 }
 
-/* Where each class that has some ends, among sorted pairs. */
+/* Finds the end of each class that occurs, among sorted pairs. */
 typedef struct tl_bound_task {
   const uint32_t *classes;
   size_t count;
-  uint32_t *ends; /* by class; cleared */
+  uint32_t *ends; /* by class; cleared before */
 } tl_bound_task;
 
 TL_FN void tl_bound_at(const tl_bound_task *task, size_t i) {
@@ -95,20 +96,20 @@ TL_FN void tl_bound_at(const tl_bound_task *task, size_t i) {
 typedef struct tl_pair_task {
   tl_thread_bodies bodies;
   const uint32_t *owners, *others, *pairs;
-  uint32_t *counts; /* of points, by pair */
-  tl_point *points; /* the first of each pair */
-  tl_point *pool;   /* the others; */
-  uint32_t room;    /* for how many; */
-  uint32_t *used;   /* how many there are, or would be were there room; */
-  uint32_t *starts; /* where those of a pair are */
+  uint32_t *counts; /* number of points, by pair */
+  tl_point *points; /* by pair: its first point */
+  tl_point *pool;   /* the further points; */
+  uint32_t room;    /* capacity of the pool; */
+  uint32_t *used;   /* number of points in it, or that would be with enough room; */
+  uint32_t *starts; /* by pair: place of its further points */
 } tl_pair_task;
 
 typedef tl_pair_task tl_round_task, tl_ellipsoid_task, tl_box_task, tl_convex_task;
 
-/* A pair as the table wants it: see narrow.c. */
+/* A pair in the order of the table, like in narrow.c. */
 typedef struct tl_thread_pair {
   tl_posed first, second;
-  talus_dvec3 origin; /* of the points, in the world */
+  talus_dvec3 origin; /* of the points, in world coordinates */
   talus_real margin;
   bool swapped;
 } tl_thread_pair;
@@ -122,8 +123,8 @@ TL_FN tl_posed tl_thread_pose(const tl_thread_bodies *bodies, uint32_t slot, tal
   return posed;
 }
 
-/* Planes have no images. The origin of a pair that is swapped is the image of b next to a. A sphere
- * and an ellipsoid are two ellipsoids: they are never swapped (narrow/ellipsoid_pairs.c). */
+/* Planes have no images. The origin of a swapped pair is the image of b next to a. A sphere and an
+ * ellipsoid are treated as two ellipsoids and are never swapped (narrow/ellipsoid_pairs.c). */
 TL_FN tl_thread_pair tl_thread_order(const tl_thread_bodies *bodies, uint32_t a, uint32_t b) {
   const talus_shape_kind kind_a = tl_thread_kind(bodies, a), kind_b = tl_thread_kind(bodies, b);
   const tl_thread_ball row_a = bodies->rows[a], row_b = bodies->rows[b];
@@ -143,7 +144,7 @@ TL_FN tl_thread_pair tl_thread_order(const tl_thread_bodies *bodies, uint32_t a,
   return pair;
 }
 
-/* Keeps points as they stand in the contacts. */
+/* Stores points in the layout of contacts. */
 TL_FN void tl_pair_keep(const tl_pair_task *task, uint32_t i, const tl_thread_pair *pair,
                         tl_point *points, int count) {
   task->counts[i] = (uint32_t)count;
@@ -218,7 +219,7 @@ TL_FN void tl_convex_at(const tl_convex_task *task, size_t k) {
   tl_pair_keep(task, i, &pair, points, count);
 }
 
-/* ---- to their places ------------------------------------------------------------------------- */
+/* ---- moving points to their places ----------------------------------------------------------- */
 
 typedef struct tl_place_task {
   const uint32_t *owners, *others;

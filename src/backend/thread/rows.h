@@ -1,16 +1,18 @@
-/* Rows of contacts in a step on a device, and their Gauss-Seidel sweeps: what one thread does in
+/* Rows of contacts in a step on a device, and their Gauss-Seidel sweeps: the work of one thread in
  * each task.
  *
- *   carry   the impulse that a contact of the last step with the same key ended with
- *   settle, forget, bid, choose, tell   colours: rows of one colour share no body that contacts
- * move row     what a visit needs, in the order of colours aim     the biases of position
- * correction visit   a row of the colour at hand: a sweep, or its impulse as it is remain residuals
+ *   carry   takes the impulse of the contact with the same key in the last step
+ *   settle, forget, bid, choose, tell   colours: rows of one colour share no movable body
+ *   row     makes the data for visits, in the order of colours
+ *   aim     makes the biases of position correction
+ *   visit   a row of the present colour: a sweep, or applying its impulse
+ *   remain  residuals
  *
- * Colours are those of Jones and Plassmann (1993): each row has a number by its key; a row whose
- * number is the greatest among those of its bodies that have no colour yet takes the lowest colour
- * that its bodies do not have. So colours are a function of the set alone, whatever runs when. A
- * body with more rows than colours leaves the others to a last one, whose rows one thread visits in
- * turn. */
+ * Colours are those of Jones and Plassmann (1993): each row has a number derived from its key; a
+ * row whose number is the greatest among the uncoloured rows of its bodies takes the lowest colour
+ * that its bodies do not have. So colours depend on the set alone, not on the order of threads. If
+ * a body has more rows than colours, its other rows go to a last colour, whose rows one thread
+ * visits in turn. */
 #ifndef TL_THREAD_ROWS_H
 #define TL_THREAD_ROWS_H
 
@@ -54,21 +56,21 @@ TL_FN void tl_carry_at(const tl_carry_task *task, size_t i) {
 
 /* ---- colours --------------------------------------------------------------------------------- */
 
-#define TL_COLOURS_MOST 63 /* beside the last one, whose rows are visited in turn */
+#define TL_COLOURS_MOST 63 /* not counting the last one, whose rows are visited in turn */
 #define TL_COLOUR_NONE  UINT32_MAX
 
 typedef struct tl_thread_colours {
   const talus_row_contact *contacts;
   const tl_ccp_body *bodies;
-  uint32_t *colour, *order; /* by contact: to be sorted, keys and values */
-  uint64_t *best;           /* by body: the greatest bid of this round; 0: none */
-  uint64_t *taken;          /* by body: bits of the colours that it has */
-  uint32_t *left;           /* how many contacts have no colour; cleared */
+  uint32_t *colour, *order; /* by contact: keys and values of a sort */
+  uint64_t *best;           /* by body: greatest bid of this round; 0: none */
+  uint64_t *taken;          /* by body: bits of its colours */
+  uint32_t *left;           /* number of contacts without a colour; cleared before */
 } tl_thread_colours;
 
 typedef tl_thread_colours tl_forget_task, tl_bid_task, tl_choose_task, tl_settle_task, tl_tell_task;
 
-/* No two contacts have the same: its low half is the contact's. */
+/* Number of a contact; unique because its low half is the contact's index. */
 TL_FN uint64_t tl_thread_bid(const talus_row_contact *c, size_t i) {
   uint32_t h = c->a * 0x9E3779B1u ^ c->b * 0x85EBCA77u ^ c->feature_a * 0xC2B2AE3Du ^
                c->feature_b * 0x27D4EB2Fu;
@@ -77,7 +79,7 @@ TL_FN uint64_t tl_thread_bid(const talus_row_contact *c, size_t i) {
   return (uint64_t)(h ^ h >> 15) << 32 | (uint32_t)(i + 1);
 }
 
-/* Bodies before a round. */
+/* Clears a body before a round. */
 TL_FN void tl_forget_at(const tl_forget_task *task, size_t body) { task->best[body] = 0; }
 
 TL_FN void tl_bid_at(const tl_bid_task *task, size_t i) {
@@ -117,17 +119,17 @@ TL_FN void tl_tell_at(const tl_tell_task *task, size_t i) {
     tl_thread_add(task->left, 1);
 }
 
-/* Contacts before any has a colour. */
+/* Clears a contact before colouring. */
 TL_FN void tl_settle_at(const tl_settle_task *task, size_t i) {
   task->colour[i] = TL_COLOUR_NONE;
   task->order[i] = (uint32_t)i;
 }
 
-/* Where each colour that has some ends, among sorted contacts. */
+/* Finds the end of each colour that occurs, among sorted contacts. */
 typedef struct tl_limit_task {
   const uint32_t *colour;
   size_t count;
-  uint32_t *ends; /* by colour; cleared */
+  uint32_t *ends; /* by colour; cleared before */
 } tl_limit_task;
 
 TL_FN void tl_limit_at(const tl_limit_task *task, size_t i) {
@@ -138,7 +140,7 @@ TL_FN void tl_limit_at(const tl_limit_task *task, size_t i) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Numbers of a row: fields, each with those of all rows side by side. */
+/* Fields of rows; the numbers of each field are stored side by side for all rows. */
 enum {
   TL_ROW_NORMAL,
   TL_ROW_ARM_A = 3,
@@ -154,7 +156,7 @@ enum {
 typedef struct tl_thread_rows {
   size_t count;
   uint32_t *a, *b;
-  talus_real *of;               /* TL_ROW_FIELDS times count */
+  talus_real *of;               /* TL_ROW_FIELDS times count numbers */
   talus_real *lift, *lift_bias; /* of position correction: along the normal */
   tl_ccp_body *bodies, *shifts;
   const tl_ccp_tensor *tensors; /* NULL: every body is isotropic */
@@ -179,15 +181,15 @@ TL_FN void tl_row_put(const tl_thread_rows *rows, int field, size_t k, talus_vec
 typedef struct tl_row_task {
   tl_thread_crowd crowd;
   tl_thread_rows rows;
-  const uint32_t *order; /* contact of each row */
+  const uint32_t *order; /* by row: its contact */
   const talus_row_contact *contacts;
   const talus_vec3 *impulses;
-  const talus_real *friction; /* by pairs of materials */
+  const talus_real *friction; /* by pair of materials */
   uint32_t materials;
   tl_grid_space space;
   bool is_warm;
   talus_real most_friction;
-  double *fastest; /* m/s: approach of free bodies at a contact; cleared */
+  double *fastest; /* m/s: greatest speed of approach without contacts; cleared before */
 } tl_row_task;
 
 TL_FN tl_sym3 tl_thread_response(const tl_thread_rows *rows, uint32_t body, talus_vec3 arm) {
@@ -198,7 +200,7 @@ TL_FN tl_sym3 tl_thread_response(const tl_thread_rows *rows, uint32_t body, talu
   return tl_point_response(tl_vec3(b->inv_mass, b->inv_mass, b->inv_mass), w, arm);
 }
 
-/* As solve/system/row.c has it. */
+/* Steps of a row, like solve/system/row.c. */
 TL_FN void tl_thread_steps(const tl_thread_rows *rows, uint32_t a, uint32_t b, tl_ccp_row *row) {
   const tl_ccp_body *x = &rows->bodies[a], *y = &rows->bodies[b];
   if (x->inv_inertia < 0 || y->inv_inertia < 0) {
@@ -267,7 +269,7 @@ TL_FN void tl_row_at(const tl_row_task *task, size_t k) {
                        -(double)tl_dot(tl_row_velocity(rows, rows->bodies, k), row.normal));
 }
 
-/* Impulses to their contacts. */
+/* Writes impulses to their contacts. */
 typedef struct tl_store_task {
   tl_thread_rows rows;
   const uint32_t *order;
@@ -278,7 +280,7 @@ TL_FN void tl_store_at(const tl_store_task *task, size_t k) {
   task->impulses[task->order[k]] = tl_row_vec(&task->rows, TL_ROW_IMPULSE, k);
 }
 
-/* Starts with a share of the impulses. */
+/* Multiplies impulses by a share, for the start. */
 typedef struct tl_shrink_task {
   tl_thread_rows rows;
   talus_real share;
@@ -291,11 +293,11 @@ TL_FN void tl_shrink_at(const tl_shrink_task *task, size_t k) {
 
 /* ---- visits ---------------------------------------------------------------------------------- */
 
-/* Rows first, first + 1, ... of one colour; tail: all `count` of them by one thread, in turn. */
+/* Rows first, first + 1, ... of one colour. tail: one thread visits so many rows in turn. */
 typedef struct tl_visit_task {
   tl_thread_rows rows;
   size_t first, tail;
-  talus_real share; /* of the impulse, to be pushed; 0: a sweep */
+  talus_real share; /* of the impulse that is applied; 0: a sweep */
   int is_ncp;
 } tl_visit_task;
 
@@ -332,7 +334,7 @@ TL_FN talus_vec3 tl_two_velocity(const tl_thread_two *two) {
                 tl_ccp_point_velocity(&two->x, two->arm_a));
 }
 
-/* The impulse p on b, its opposite on a. */
+/* Applies impulse p to b and -p to a. */
 TL_FN void tl_two_push(const tl_thread_rows *rows, tl_ccp_body *bodies, tl_thread_two *two,
                        talus_vec3 p) {
   if (two->x.inv_mass > 0) {
@@ -345,7 +347,7 @@ TL_FN void tl_two_push(const tl_thread_rows *rows, tl_ccp_body *bodies, tl_threa
   }
 }
 
-/* A share of the impulse as it is; 0: a sweep's visit. */
+/* Applies a share of the row's impulse; 0: visits it. */
 TL_FN void tl_visit_row(const tl_thread_rows *rows, size_t k, talus_real share, int is_ncp) {
   tl_thread_two two = tl_two_take(rows, rows->bodies, k);
   const talus_vec3 p = tl_row_vec(rows, TL_ROW_IMPULSE, k);
@@ -363,7 +365,7 @@ TL_FN void tl_visit_row(const tl_thread_rows *rows, size_t k, talus_real share, 
   tl_two_push(rows, rows->bodies, &two, tl_sub(fresh, p));
 }
 
-/* A visit in position correction: no friction. */
+/* A visit in position correction: without friction. */
 TL_FN void tl_lift_row(const tl_thread_rows *rows, size_t k) {
   tl_thread_two two = tl_two_take(rows, rows->shifts, k);
   const talus_vec3 n = tl_row_vec(rows, TL_ROW_NORMAL, k);
@@ -390,7 +392,7 @@ TL_FN void tl_lift_at(const tl_lift_task *task, size_t i) {
 
 /* ---- sums over rows -------------------------------------------------------------------------- */
 
-/* Thread t adds up rows t, t + threads, ... in this order. */
+/* Thread t adds rows t, t + threads, ... in this order. */
 enum {
   TL_REMAIN_SQUARE, /* of residuals, (m/s)^2 */
   TL_REMAIN_WORK,   /* p.(u + bias n), J: slope of the objective along the impulses */
@@ -402,8 +404,9 @@ typedef struct tl_remain_task {
   tl_thread_rows rows;
   size_t threads;
   int is_ncp;
-  double *sums;    /* TL_REMAINS of each thread */
-  uint64_t *worst; /* bits of the largest residual in single precision, and row + 1; cleared */
+  double *sums; /* TL_REMAINS of each thread */
+  /* bits of the largest residual in single precision, and row + 1; cleared before */
+  uint64_t *worst;
 } tl_remain_task;
 
 TL_FN uint64_t tl_thread_name_worst(double residual, size_t k) {
@@ -442,14 +445,14 @@ TL_FN void tl_remain_at(const tl_remain_task *task, size_t thread) {
 
 /* ---- position correction --------------------------------------------------------------------- */
 
-enum { TL_AIM_DEEP = 1 }; /* some overlap is deeper than slops allow */
+enum { TL_AIM_DEEP = 1 }; /* some overlap is deeper than allowed */
 
 typedef struct tl_aim_task {
   tl_thread_rows rows;
   const uint32_t *order;
   const talus_row_contact *contacts;
   talus_real h, slop, share, recovery_speed, deep; /* s, m, of an overlap, m/s, m */
-  uint32_t *found;                                 /* TL_AIM_...; cleared */
+  uint32_t *found;                                 /* TL_AIM_...; cleared before */
 } tl_aim_task;
 
 TL_FN void tl_aim_at(const tl_aim_task *task, size_t k) {
@@ -465,7 +468,7 @@ TL_FN void tl_aim_at(const tl_aim_task *task, size_t k) {
     tl_thread_set(task->found, TL_AIM_DEEP);
 }
 
-/* Bodies without velocities, to be shifted. */
+/* Makes copies of bodies without velocities, for correction. */
 typedef struct tl_still_task {
   const tl_ccp_body *bodies;
   tl_ccp_body *shifts;
@@ -477,13 +480,13 @@ TL_FN void tl_still_at(const tl_still_task *task, size_t i) {
   task->shifts[i] = body;
 }
 
-/* ---- how deep -------------------------------------------------------------------------------- */
+/* ---- depths ---------------------------------------------------------------------------------- */
 
 typedef struct tl_depth_task {
   tl_thread_crowd crowd;
   const talus_row_contact *contacts;
-  const talus_real *widths; /* by shape: what a body of scale 1 may sink by */
-  double *found; /* m: the deepest; its share of a radius; > 0: somebody sinks; cleared */
+  const talus_real *widths; /* by shape: depth at which a body of scale 1 counts as sunk */
+  double *found; /* m: largest depth; its share of a radius; > 0: some body sank; cleared before */
 } tl_depth_task;
 
 TL_FN talus_real tl_thread_width(const tl_depth_task *task, uint32_t slot) {

@@ -1,9 +1,10 @@
-/* Contacts of spheres: what one thread does in each task.
+/* Contacts of spheres: the work of one thread in each task.
  *
- * Bodies are keyed by cell and sorted; each then looks at the cells around it, on its own level and
- * on coarser ones, and notes the spheres it touches that come after it in that order: each pair is
- * found once. A contact belongs to the lower slot of its two, so that the runs of all slots one
- * after the other, each in ascending order, are the canonical set: nothing sorts contacts. */
+ * Bodies get the key of their cell and are sorted. Then each searches the cells around it, on its
+ * own level and on coarser ones, for spheres that it touches and that come after it in that order,
+ * so that each pair is found once. A contact belongs to the lower slot of its two bodies: the runs
+ * of all slots one after the other, each sorted, are the canonical set, so contacts need no
+ * sorting. */
 #ifndef TL_THREAD_SPHERES_H
 #define TL_THREAD_SPHERES_H
 
@@ -23,14 +24,14 @@ typedef struct tl_thread_plane {
   double normal[3], offset; /* unit; m */
 } tl_thread_plane;
 
-/* A sphere for a first look in single precision: from the low corner of the grid, within the
+/* A sphere for tests in single precision: relative to the low corner of the grid, within the
  * period; half the margin is part of its radius. */
 typedef struct tl_thread_look {
   TL_ALIGNED(16) float x;
   float y, z, radius; /* m */
 } tl_thread_look;
 
-/* ---- where they are -------------------------------------------------------------------------- */
+/* ---- extents --------------------------------------------------------------------------------- */
 
 typedef struct tl_thread_extent {
   double low[3], high[3];   /* m, of centres */
@@ -57,7 +58,7 @@ TL_FN void tl_thread_extent_join(tl_thread_extent *to, const tl_thread_extent *o
   to->largest = fmax(to->largest, other->largest);
 }
 
-/* Thread i takes rows i, i + threads, ... */
+/* Thread i measures rows i, i + threads, ... */
 typedef struct tl_measure_task {
   const tl_thread_ball *rows;
   size_t count, threads;
@@ -80,7 +81,7 @@ TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
   task->parts[thread] = all;
 }
 
-/* Thread i joins parts i, i + threads, ...; in place, since nobody else reads those. */
+/* Thread i combines parts i, i + threads, ...; in place, because no other thread reads those. */
 typedef struct tl_join_task {
   size_t count, threads;
   tl_thread_extent *parts;
@@ -95,10 +96,10 @@ TL_FN void tl_join_at(const tl_join_task *task, size_t thread) {
 
 /* ---- into cells ------------------------------------------------------------------------------ */
 
-/* Numbers of cells: as short as they can be, because they are sorted. */
+/* Keys of cells: as short as possible, because they are sorted. */
 typedef struct tl_thread_keys {
   void *data;
-  bool wide; /* 64 bits, else 32 */
+  bool wide; /* 64 bits, otherwise 32 */
 } tl_thread_keys;
 
 TL_FN uint64_t tl_thread_key(const tl_thread_keys *keys, size_t i) {
@@ -109,10 +110,10 @@ typedef struct tl_key_task {
   const tl_thread_ball *rows;
   tl_grid_levels grid;
   double margin; /* m */
-  uint64_t last; /* of planes: behind all cells */
+  uint64_t last; /* key of planes: after all cells */
   tl_thread_keys keys;
   uint32_t *slots;
-  uint32_t *levels; /* bits of those that have bodies; cleared */
+  uint32_t *levels; /* bits of levels that have bodies; cleared before */
 } tl_key_task;
 
 TL_FN void tl_key_at(const tl_key_task *task, size_t i) {
@@ -132,8 +133,8 @@ TL_FN void tl_key_at(const tl_key_task *task, size_t i) {
   task->slots[i] = (uint32_t)i;
 }
 
-/* Rows in the order of cells; where each cell that has some ends, if there is a table of all cells.
- * The greatest end up to a cell is then where it ends, and where the next one begins. */
+/* Copies rows in the order of cells. If there is a table of all cells, stores the end of each cell
+ * that has rows; the greatest end up to a cell is then its end, and the begin of the next one. */
 typedef struct tl_gather_task {
   const tl_thread_ball *rows;
   tl_thread_keys keys;
@@ -143,7 +144,7 @@ typedef struct tl_gather_task {
   size_t count;
   tl_thread_ball *sorted;
   tl_thread_look *looks;
-  uint32_t *ends; /* by cell; NULL: there are too many */
+  uint32_t *ends; /* by cell; NULL: there are too many cells */
 } tl_gather_task;
 
 TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
@@ -162,25 +163,25 @@ TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
     task->ends[key] = (uint32_t)(i + 1);
 }
 
-/* ---- who touches whom ------------------------------------------------------------------------ */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 typedef struct tl_thread_search {
   tl_grid_levels grid;
   const tl_thread_ball *sorted;
-  const tl_thread_look *looks;   /* of the sorted rows */
-  tl_thread_keys keys;           /* likewise */
-  const uint32_t *slots;         /* likewise */
-  const uint8_t *fixed;          /* by slot; NULL: none is */
-  const uint32_t *ends;          /* by cell: where it ends; NULL: keys are searched */
-  const uint32_t *levels;        /* bits of those that have bodies */
-  const tl_thread_plane *planes; /* in the order of slots: the last sorted rows */
+  const tl_thread_look *looks;   /* by sorted row */
+  tl_thread_keys keys;           /* by sorted row */
+  const uint32_t *slots;         /* by sorted row */
+  const uint8_t *fixed;          /* by slot; NULL: no body is */
+  const uint32_t *ends;          /* by cell: its end; NULL: keys are searched */
+  const uint32_t *levels;        /* bits of levels that have bodies */
+  const tl_thread_plane *planes; /* in the order of slots; they are the last sorted rows */
   size_t plane_count;
   size_t count;
   double margin; /* m: of a pair */
-  float blur;    /* m: more than looks are wrong by */
+  float blur;    /* m: bound of the error of tests in single precision */
 } tl_thread_search;
 
-/* The first sorted row whose key is at least that. */
+/* Index of the first sorted row with this key or a greater one. */
 TL_FN size_t tl_search_key(const tl_thread_search *search, uint64_t key) {
   size_t low = 0, high = search->count;
   while (low < high) {
@@ -193,7 +194,7 @@ TL_FN size_t tl_search_key(const tl_thread_search *search, uint64_t key) {
   return low;
 }
 
-/* A body that looks around. */
+/* A body that searches. */
 typedef struct tl_thread_visit {
   const tl_thread_search *search;
   uint32_t self; /* sorted row */
@@ -213,7 +214,7 @@ TL_FN talus_dvec3 tl_thread_offset(const tl_grid_space *space, const tl_thread_b
   return tl_dvec3(d[0], d[1], d[2]);
 }
 
-/* Seen from the lower slot, as the contact is: the last bit may depend on it. */
+/* Computed from the lower slot, like the contact: the last bit may depend on it. */
 TL_FN int tl_thread_meet(const tl_thread_search *search, uint32_t slot_a, const tl_thread_ball *a,
                          uint32_t slot_b, const tl_thread_ball *b, tl_point *point) {
   const bool first = slot_a < slot_b;
@@ -228,14 +229,14 @@ TL_FN int tl_thread_meet(const tl_thread_search *search, uint32_t slot_a, const 
 /* Counts (others == NULL) or writes. */
 typedef struct tl_touch_task {
   tl_thread_search search;
-  uint32_t *found;  /* by sorted row: how many it touches of those that come after it; */
+  uint32_t *found;  /* by sorted row: number of later rows that it touches; */
   uint32_t *kept;   /* the first of them: TL_KEPT times search.count sorted rows */
-  uint32_t *counts; /* by slot: of its run */
-  uint64_t *starts; /* of runs, by slot; each moves to its end as the run is written */
+  uint32_t *counts; /* by slot: size of its run */
+  uint64_t *starts; /* begin of runs, by slot; each moves to its end while the run is written */
   uint32_t *others;
 } tl_touch_task;
 
-/* A contact is in the run of its lower slot. */
+/* A contact belongs to the run of its lower slot. */
 TL_FN void tl_touch_note(const tl_touch_task *task, uint32_t slot_a, uint32_t slot_b) {
   const uint32_t owner = slot_a < slot_b ? slot_a : slot_b;
   const uint32_t other = slot_a < slot_b ? slot_b : slot_a;
@@ -245,11 +246,11 @@ TL_FN void tl_touch_note(const tl_touch_task *task, uint32_t slot_a, uint32_t sl
     tl_thread_add(&task->counts[owner], 1);
 }
 
-/* What a look in single precision can say. */
+/* Results of a test in single precision. */
 typedef enum tl_look_result { TL_LOOK_APART, TL_LOOK_TOUCH, TL_LOOK_CLOSE } tl_look_result;
 
-/* CLOSE: a closer look must decide; so it must where something is no number, or so small that its
- * square loses digits. */
+/* CLOSE: the exact test must decide; also for numbers that are not finite, or whose square is too
+ * small to be accurate. */
 TL_FN tl_look_result tl_thread_glance(const tl_thread_search *search, const tl_thread_look *a,
                                       const tl_thread_look *b) {
   float d[3] = {b->x - a->x, b->y - a->y, b->z - a->z};
@@ -267,14 +268,14 @@ TL_FN tl_look_result tl_thread_glance(const tl_thread_search *search, const tl_t
 }
 
 /* The sorted rows of the cells around a body: up to two ranges (across a period) for each row of
- * cells; empty ones are left out. */
+ * cells; empty ranges are omitted. */
 #define TL_TOUCH_RANGES (2 * TL_GRID_ACROSS * TL_GRID_ACROSS)
 typedef struct tl_touch_ranges {
   uint32_t begin[TL_TOUCH_RANGES], end[TL_TOUCH_RANGES];
   uint32_t count;
 } tl_touch_ranges;
 
-/* Only what comes after the body itself. */
+/* Only rows after the body itself. */
 TL_FN void tl_touch_cells(const tl_thread_visit *visit, uint64_t first, uint64_t last,
                           tl_touch_ranges *ranges) {
   const tl_thread_search *search = visit->search;
@@ -304,7 +305,7 @@ TL_FN uint32_t tl_grid_after(const tl_grid_range *range, uint32_t i, uint32_t co
   return at < count ? at : at - count;
 }
 
-/* Whether the body touches row j. */
+/* True if the body touches row j. */
 TL_FN bool tl_touch_test(const tl_thread_visit *visit, uint32_t j) {
   const tl_thread_search *search = visit->search;
   const tl_thread_ball self = search->sorted[visit->self], other = search->sorted[j];
@@ -323,7 +324,8 @@ TL_FN void tl_touch_found(const tl_touch_task *task, tl_thread_visit *visit, uin
   tl_touch_note(task, visit->slot, slot);
 }
 
-/* One loop over all ranges: threads next to each other then have about the same number of turns. */
+/* One loop over all ranges, so that neighbouring threads have about the same number of
+ * iterations. */
 TL_FN void tl_touch_visit(const tl_touch_task *task, tl_thread_visit *visit,
                           const tl_touch_ranges *ranges) {
   const tl_thread_search *search = visit->search;
@@ -363,7 +365,7 @@ TL_FN void tl_touch_search(const tl_touch_task *task, tl_thread_visit *visit) {
   }
 }
 
-/* Planes whose matter the sphere may reach; more than rounding is allowed for. */
+/* Planes whose matter the sphere may reach, with a margin for rounding. */
 TL_FN void tl_touch_planes(const tl_touch_task *task, tl_thread_visit *visit) {
   const tl_thread_search *search = visit->search;
   const tl_thread_ball row = search->sorted[visit->self];
@@ -401,11 +403,11 @@ TL_FN void tl_touch_at(const tl_touch_task *task, size_t i) {
   task->found[i] = visit.found;
 }
 
-/* ---- runs in order --------------------------------------------------------------------------- */
+/* ---- sorting of runs ------------------------------------------------------------------------- */
 
 #define TL_RUN_LONG 256 /* longer runs are sorted by all threads together */
 
-/* What the host has to know before contacts are written. */
+/* Results that the host reads before contacts are written. */
 typedef struct tl_thread_heads {
   uint64_t contacts;
   uint32_t long_runs;
@@ -415,7 +417,7 @@ typedef struct tl_head_task {
   const uint64_t *starts;
   size_t count, most_long;
   tl_thread_heads *heads; /* cleared */
-  uint32_t *long_runs;    /* slots, the first most_long of them */
+  uint32_t *long_runs;    /* slots; the first most_long of them */
 } tl_head_task;
 
 TL_FN void tl_head_at(const tl_head_task *task, size_t slot) {
@@ -428,9 +430,9 @@ TL_FN void tl_head_at(const tl_head_task *task, size_t slot) {
     task->long_runs[at] = (uint32_t)slot;
 }
 
-/* Sorts the run of a slot, and writes whose it is. */
+/* Sorts the run of a slot, and writes the owner of its contacts. */
 typedef struct tl_run_task {
-  size_t most;          /* longer ones are sorted elsewhere */
+  size_t most;          /* longer runs are sorted elsewhere */
   const uint64_t *ends; /* of runs, by slot */
   uint32_t *owners, *others;
 } tl_run_task;

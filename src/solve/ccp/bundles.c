@@ -1,36 +1,36 @@
-/* Packs and blocks of a part, so that bodies stay in registers for all contacts of a pair.
+/* Packs and blocks of a part, ordered so that bodies stay in registers for all contacts of a pair.
  *
- * Contacts of one pair of bodies, a bundle, have one colour, and its k-th contacts a layer of their
- * own, so that rows of a layer share no body (contact/colour.c). Taken layer by layer, a box on a
- * box would be loaded and stored four times in a sweep. So the bundles of a colour are put in the
- * order of their sizes, the largest first, and eight of them at a time, a stack, have their packs
- * one behind the other: the first contacts of the eight, then their second ones, with the same
- * bodies in the same lanes. Bundles of a colour share no body that could be moved: their order
- * changes no bit of a velocity. */
+ * A bundle is the contacts of one pair of bodies. They have one colour; within it, the k-th contact
+ * of every bundle belongs to layer k, so that rows of a layer share no body (contact/colour.c). If
+ * a sweep went layer by layer, it would load and store a box with four contacts four times. So the
+ * bundles of a colour are sorted by size, the largest first. Eight bundles at a time form a stack.
+ * The packs of a stack follow each other: the first contacts of its eight bundles, then their
+ * second contacts, and so on, with the same bodies in the same lanes. Bundles of a colour share no
+ * movable body, so their order changes no bit of a velocity. */
 #include "contact/colour.h"
 #include "solve/ccp/ccp.h"
 
 #define W      TL_CCP_LANES
 #define LAYERS TL_LAYERS_OF_BUNDLE
 
-/* A colour with its layers, which are colours of contact/colour.c. */
+/* A colour and its layers. contact/colour.c stores each layer as a colour of its own. */
 typedef struct layers {
   size_t count;
-  uint32_t begin[LAYERS + 1]; /* row of each layer, and where the last ends */
+  uint32_t begin[LAYERS + 1]; /* first row of each layer, and the end of the last one */
 } layers;
 
 static bool is_same_pair(const tl_contact *c, const tl_contact *d) {
   return c->a == d->a && c->b == d->b;
 }
 
-/* Whether the rows of colour k come after others of their pairs. */
+/* True if colour k is a layer: its rows are second or later contacts of their pairs. */
 static bool is_layer(const tl_ccp_part *part, size_t k) {
   const tl_contact *data = part->system->contacts->data;
   const uint32_t contact = part->rows.contact[part->colours.start[k]];
   return contact > 0 && is_same_pair(&data[contact - 1], &data[contact]);
 }
 
-/* Whether it pays to take colour k with its layers: half of its rows have a second one. */
+/* True if sorting colour k by bundles pays: at least half of its pairs have a second contact. */
 static bool has_layers(const tl_colours *colours, size_t k) {
   if (k + 1 >= colours->count || colours->serial[k])
     return false;
@@ -55,7 +55,7 @@ static uint32_t rows_of(const layers *l, size_t layer) {
   return l->begin[layer + 1] - l->begin[layer];
 }
 
-/* Rows of a layer in stacks before `stack`, and in it. */
+/* Number of rows of a layer in all stacks before `stack`; and in `stack` itself. */
 static uint32_t rows_before(const layers *l, size_t layer, uint32_t stack) {
   const uint32_t all = rows_of(l, layer);
   return all < W * stack ? all : W * stack;
@@ -64,7 +64,8 @@ static uint32_t rows_in(const layers *l, size_t layer, uint32_t stack) {
   return rows_before(l, layer, stack + 1) - rows_before(l, layer, stack);
 }
 
-/* Sizes of the bundles, which every layer has in the same order. count: bundles of each size. */
+/* Finds the sizes of the bundles; all layers list bundles in the same order. count[s]: number of
+ * bundles of size s. */
 static void find_sizes(const layers *l, const uint32_t *contact, uint8_t *size,
                        uint32_t count[LAYERS + 1]) {
   uint32_t next[LAYERS];
@@ -80,7 +81,7 @@ static void find_sizes(const layers *l, const uint32_t *contact, uint8_t *size,
   }
 }
 
-/* Contacts of the colour, stack by stack. */
+/* Writes the contacts of the colour, stack by stack. */
 static void put_in_stacks(const layers *l, uint32_t *contact, uint8_t *size, uint32_t *to) {
   uint32_t next[LAYERS + 1], at = 0;
   find_sizes(l, contact, size, next);
@@ -102,8 +103,8 @@ static void put_in_stacks(const layers *l, uint32_t *contact, uint8_t *size, uin
   memcpy(contact + l->begin[0], to, (l->begin[l->count] - l->begin[0]) * sizeof *to);
 }
 
-/* Packs of a colour, which starts one, and blocks: what one thread takes at a time. A serial colour
- * is one block. */
+/* Cuts a colour into packs and blocks. A colour starts a new pack; a block is the work that one
+ * thread takes at a time. A serial colour is one block. */
 static void cut_colour(tl_ccp *job, tl_ccp_part *part, const layers *l, bool serial,
                        uint32_t first_row) {
   size_t packs = job->rows.pack_count - part->first_pack, of_block = 0;
@@ -121,7 +122,7 @@ static void cut_colour(tl_ccp *job, tl_ccp_part *part, const layers *l, bool ser
   }
 }
 
-/* Rows of the largest colour with layers. */
+/* Number of rows of the largest colour with layers. */
 static size_t most_layered(const tl_ccp_part *part) {
   size_t most = 0;
   for (size_t k = 0; k < part->colours.count;) {
@@ -138,7 +139,7 @@ size_t tl_ccp_most_packs(const tl_ccp_part *part) {
   return part->rows.count / W + part->colours.count;
 }
 
-/* Colours become those with all their layers. */
+/* Merges each colour with its layers into one colour. */
 static void cut_colours(tl_ccp *job, tl_ccp_part *part, uint32_t first_row, uint8_t *size,
                         uint32_t *to) {
   tl_colours *colours = &part->colours;

@@ -5,14 +5,15 @@
  *   rows     one per contact, in the order they are solved: by colour, then canonical
  *   method   impulses and velocities that solve it, as far as the iterations allow
  *   residual of the final velocities, in m/s */
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/refresh.h"
 #include "solve/ccp/visits.h"
 #include "solve/impact/impact.h"
 
 #include <stddef.h>
 
-#define PACKS 512 /* that pay for waking a thread */
-#define AHEAD 6   /* packs whose contacts, anywhere in memory, are asked for */
+#define PACKS 512 /* least number of packs for which a thread is woken */
+/* packs between prefetching a contact, which may be anywhere in memory, and using it */
+#define AHEAD 6
 
 /* ---- results --------------------------------------------------------------------------------- */
 
@@ -33,7 +34,8 @@ static void store_law_state(const tl_ccp *job, size_t k, uint32_t lane, uint32_t
   const tl_system *system = job->system;
   const tl_ccp_rows *rows = &job->rows;
   tl_law_state *law_state = &system->contacts->law_states.data[contact];
-  *law_state = (tl_law_state){{0, 0, 0}, 0};
+  law_state->torque = tl_vec3(0, 0, 0);
+  law_state->state = 0;
   if (rows->rolls)
     law_state->torque = tl_ccp_lane(&rows->rolls[k].torque, lane);
   if (system->model->law_kinds & (TL_LAW_STATIC | TL_LAW_COHESION))
@@ -43,8 +45,8 @@ static void store_law_state(const tl_ccp *job, size_t k, uint32_t lane, uint32_t
         tl_ccp_arm_b(rows, k, lane));
 }
 
-/* What contacts remember (tl_law_state), from packs, rolls and velocities; and impulses without the
- * shift by cohesion. */
+/* Writes law states (tl_law_state) of contacts from packs, rolls and velocities, and impulses
+ * without the shift by cohesion. */
 static void store_law_states(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   const tl_system *system = job->system;
@@ -81,7 +83,7 @@ static talus_status look_back(tl_ccp *job) {
   return TALUS_OK;
 }
 
-/* ---- the order of things --------------------------------------------------------------------- */
+/* ---- sequence of a solve --------------------------------------------------------------------- */
 
 static talus_status solve_rows(tl_ccp *job) {
   const tl_system *system = job->system;
@@ -95,7 +97,7 @@ static talus_status solve_rows(tl_ccp *job) {
     job->parts[i].seen = seen;
   TL_TRY(tl_ccp_load_links(job));
   TL_TRY(tl_ccp_solve_parts(job));
-  TL_GO_ON(system->crowd->cancel); /* they leave off where they are */
+  TL_GO_ON(system->crowd->cancel); /* sweeps that were cancelled leave velocities unfinished */
   tl_for(&system->model->par, job->rows.pack_count, 128, store_impulses, job);
   if (system->model->law_kinds != 0)
     tl_for(&system->model->par, job->rows.pack_count, 128, store_law_states, job);
@@ -112,7 +114,8 @@ struct tl_solve_plan {
   tl_ccp job;
 };
 
-/* Bodies that contacts of a part can move. seen: by solver body, 0 between parts. */
+/* Lists the bodies that contacts of a part can move. seen: marks by solver body, all 0 between
+ * parts. */
 static talus_status list_moved(const tl_system *system, tl_ccp_part *part, uint8_t *seen) {
   const tl_contact *data = system->contacts->data;
   TL_TAKE(system->crowd->arena, 2 * part->rows.count, &part->moved);
@@ -140,8 +143,12 @@ static talus_status list_all_moved(const tl_system *system, tl_ccp *job) {
   memset(seen, 0, system->crowd->count + 1);
   for (size_t i = 0; i < job->part_count; ++i)
     TL_TRY(list_moved(system, &job->parts[i], seen));
+  for (size_t i = 0; i < job->part_count; ++i)
+    job->parts[i].has_bundles = tl_ccp_has_bundles(&job->parts[i]);
   return TALUS_OK;
 }
+
+bool tl_solve_plan_rides(const struct tl_solve_plan *plan) { return plan && plan->job.kept; }
 
 talus_status tl_ccp_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
                               const struct tl_solve_plan **plan) {
@@ -155,6 +162,7 @@ talus_status tl_ccp_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
   *made = (struct tl_solve_plan){.job.system = &system};
   TL_TRY(tl_ccp_plan_parts(&made->job, NULL, NULL, 0));
   TL_TRY(list_all_moved(&system, &made->job));
+  TL_TRY(tl_ccp_keep_rows(&made->job, &made->job.kept));
   made->rank = system.rank;
   made->index_of = system.index_of;
   made->tiles = system.tiles;
@@ -163,7 +171,7 @@ talus_status tl_ccp_make_plan(const tl_crowd *crowd, tl_contacts *contacts,
   return TALUS_OK;
 }
 
-/* Parts are filled in the course of a solve: they are copies. */
+/* A solve fills its parts, so each solve gets copies of the plan's parts. */
 static talus_status follow_plan(tl_ccp *job) {
   tl_system *system = job->system;
   const struct tl_solve_plan *plan = system->crowd->plan;
@@ -189,11 +197,11 @@ static talus_status order_bodies(tl_system *system) {
   return TALUS_OK;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole solve ------------------------------------------------------------------------- */
 
-/* Without joints, contacts are planned before bodies are loaded, and the memory of bodies holds the
- * data of planning until then. With joints bodies come first, because they tell which joints act.
- */
+/* Without joints, contacts are planned before bodies are loaded, and planning uses the memory of
+ * the bodies for its own data. With joints, bodies are loaded first, because they decide which
+ * joints act. */
 static talus_status plan_and_load(tl_ccp *job, tl_ccp_body *shifts) {
   tl_system *system = job->system;
   tl_pairs pairs = {0};
@@ -220,8 +228,8 @@ talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twist
   const tl_model *model = crowd->model;
   tl_system system;
   TL_TRY(tl_system_begin(&system, crowd, contacts, report));
-  /* Room in every step, so that the arena does not grow and shrink with the overlaps; none where
-   * velocities can be set aside instead. */
+  /* Memory for shifts is taken in every step, also without overlap, so that the arena keeps its
+   * size. It is not taken if velocities can be set aside instead. */
   tl_ccp_body *shifts = NULL;
   bool corrected = false;
   const bool may_bounce = tl_impact_is_possible(model);

@@ -1,11 +1,12 @@
 /* Which islands have not converged: those whose RMS residual is above |gravity| dt (the speed of
  * free fall in a step), above the tolerance (which counts without gravity), and above a hundredth
  * of the island's fastest approach. */
+#include "contact/ride.h"
 #include "solve/ccp/ccp.h"
 
 #include <math.h>
 
-#define STRIDE 31   /* rows from one look to the next */
+#define STRIDE 31   /* rows between two samples */
 #define FAR    0.01 /* of the fastest approach */
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
@@ -28,7 +29,7 @@ static double closing_of(const tl_system *system, const tl_contact *c, bool is_f
                                   tl_ccp_point_velocity(&body[0], arm[0])));
 }
 
-/* Rows of an island, and its residual. */
+/* The rows of an island and its residual. */
 typedef struct approach {
   const tl_ccp *ccp;
   uint32_t first;
@@ -42,7 +43,7 @@ static bool is_fast(void *context, size_t i) {
   return !(a->rms > FAR * closing_of(system, &system->contacts->data[contact], true));
 }
 
-/* Whether some row approaches so fast that the residual is small in comparison. In an impact a few
+/* True if some row approaches so fast that the residual is small in comparison. In an impact a few
  * sampled rows show it; otherwise all rows are checked. */
 static bool comes_fast(const approach *a, size_t rows) {
   approach all = *a;
@@ -52,13 +53,15 @@ static bool comes_fast(const approach *a, size_t rows) {
   return tl_find_first(&a->ccp->system->model->par, rows, is_fast, &all) != SIZE_MAX;
 }
 
-/* Whether rows [first, end), an island with this RMS residual, are far from their solution. */
+/* Reports rows [first, end), an island with this RMS residual, if they are far from their
+ * solution. */
 static void note_residual(const tl_ccp *job, uint32_t first, uint32_t end, double rms) {
   const tl_system *system = job->system;
   tl_solve_report *report = system->report;
   const double h = system->crowd->dt, fall = (double)tl_length(system->model->gravity) * h;
   if (!(rms > fmax(fall, (double)system->settings->tolerance)) || first == end)
     return;
+  tl_ride_settle(system->crowd->ride);
   const approach found = {job, first, rms};
   if (comes_fast(&found, end - first))
     return;
@@ -79,7 +82,7 @@ static void note_residual(const tl_ccp *job, uint32_t first, uint32_t end, doubl
   report->worst = worst;
 }
 
-/* Rows of small islands come first, those of parts behind them. */
+/* Rows of small islands come first, rows of parts after them. */
 void tl_ccp_note_islands(const tl_ccp *job) {
   uint32_t row = job->small_start ? job->small_start[job->small_count] : 0;
   for (size_t i = 0; i < job->part_count; ++i) {

@@ -11,6 +11,7 @@
  * u_n is the normal velocity of the solution, so that sinking which the sweeps did not stop is
  * corrected at once; of older overlap a share is corrected. If no overlap is deeper than the slop,
  * nothing is done. */
+#include "contact/ride.h"
 #include "kernels/impulse.h"
 #include "solve/ccp/ccp.h"
 #include "solve/ccp/visits.h"
@@ -21,7 +22,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* By the numbers of all bodies: gradient methods have given those of a part others. */
+/* Numbers bodies as in the system again: gradient methods renumber those of a part. */
 static void name_bodies_of(const tl_ccp *job, size_t k) {
   const tl_ccp_rows *rows = &job->rows;
   tl_ccp_pack *pack = &rows->packs[k];
@@ -81,7 +82,8 @@ static talus_status aim_rows(tl_ccp *job, uint8_t **deep) {
                          .share = (talus_real)system->settings->recovery,
                          .recovery_speed = system->recovery_speed}};
   TL_TAKE(system->crowd->arena, job->rows.count, &aim.deep);
-  /* All of them first: whoever aims looks ahead, into the packs of others. */
+  /* All packs are renumbered first, because each aims with a look ahead into the packs of
+   * others. */
   if (system->settings->method != TALUS_GAUSS_SEIDEL)
     tl_for(&system->model->par, job->rows.pack_count, 64, name_bodies, job);
   tl_for(&system->model->par, job->rows.pack_count, 64, aim_packs, &aim);
@@ -114,6 +116,8 @@ static bool needs_correction(tl_ccp *job) {
   if (system->report->residual_max * system->crowd->dt > (double)system->slop)
     return true;
   const bool are_all = job->rows.count == system->contacts->count && !system->gaps;
+  if (!are_all)
+    tl_ride_settle(system->crowd->ride);
   return are_all ? tl_find_first(par, job->rows.pack_count, has_deep, job) != SIZE_MAX
                  : tl_find_first(par, system->contacts->count, is_deep, system) != SIZE_MAX;
 }

@@ -21,23 +21,26 @@
 
 #include <math.h>
 
-#define CHECK_EVERY 10  /* iterations between looks at the residual */
-#define SHORTEST    0.1 /* of a step, where Coulomb's law leaves no function to search along */
+#define CHECK_EVERY 10 /* iterations between looks at the residual */
+/* smallest factor on a step if Coulomb's law leaves no function to search along */
+#define SHORTEST 0.1
 
 typedef struct gradient {
   tl_ccp_part *part;
   tl_ccp_reduction reduction;
-  tl_ccp_body *free_bodies, *now_bodies, *next_bodies; /* of the impulses of the same name */
-  tl_ccp_body *pushed_bodies;                          /* free_bodies and what links do; or NULL */
-  tl_ccp_body *extrapolated_bodies;                    /* apgd: of `extrapolated` */
+  /* velocities of the impulses with the same name */
+  tl_ccp_body *free_bodies, *now_bodies, *next_bodies;
+  /* free_bodies plus the effect of links; or NULL */
+  tl_ccp_body *pushed_bodies;
+  tl_ccp_body *extrapolated_bodies; /* apgd: velocities of `extrapolated` */
   tl_ccp_field *now, *next, *extrapolated, *best;
   double best_rms, best_max;
   tl_effort effort;
   int done;
 } gradient;
 
-/* Entries of a field: impulses by pack, torques behind them where rows pass them on, and those of
- * links behind all. */
+/* Number of entries of a field: impulses by pack, then torques if rows pass them on, then impulses
+ * of links. */
 static size_t field_count(const gradient *g) {
   return g->part->link_at + tl_ccp_link_lanes(g->part);
 }
@@ -52,7 +55,8 @@ static talus_status take_bodies(gradient *g, tl_ccp_body **bodies) {
   return TALUS_OK;
 }
 
-/* Velocities of the impulses p; with q, of which `from` has the velocities, (p - q).N (p - q). */
+/* Writes the velocities of the impulses p. If q is given, with its velocities in `from`, returns (p
+ * - q).N (p - q). */
 static double spread(gradient *g, const tl_ccp_field *p, const tl_ccp_field *q,
                      const tl_ccp_body *from, tl_ccp_body *out) {
   const tl_ccp_part *part = g->part;
@@ -71,7 +75,7 @@ static double spread(gradient *g, const tl_ccp_field *p, const tl_ccp_field *q,
   return tl_tally_value(&norm);
 }
 
-/* The residual of `now`, whose velocities are now_bodies. */
+/* The residual of `now`; now_bodies must hold its velocities. */
 static double measure(gradient *g, double *most) {
   const tl_ccp_part *part = g->part;
   *most = 0;
@@ -83,7 +87,7 @@ static double measure(gradient *g, double *most) {
   return sqrt(tl_tally_value(&sum) / tl_ccp_rows_of(&part->rows, &part->links));
 }
 
-/* Sum of p.(u + b) over the rows, p the impulses in the packs, u of `bodies`. */
+/* Sum of p.(u + b) over the rows, with p the impulses in the packs and u from `bodies`. */
 static double slope_at(const gradient *g, tl_ccp_body *bodies) {
   tl_ccp_rows at = g->part->rows;
   tl_tally sum;
@@ -93,8 +97,8 @@ static double slope_at(const gradient *g, tl_ccp_body *bodies) {
   return tl_tally_value(&sum);
 }
 
-/* As `start` of solve/ccp/seidel.c: impulses of the last step count with the share that lowers the
- * objective the most, where all of them would raise it. */
+/* Does the same as `start` of solve/ccp/seidel.c: if all impulses of the last step would raise the
+ * objective, they are multiplied by the share that lowers it most. */
 static void start(gradient *g) {
   tl_ccp_part *part = g->part;
   if (!part->system->settings->warm_start || part->links.count > 0 || part->rows.count == 0)
@@ -154,11 +158,11 @@ static talus_status prepare(gradient *g) {
   return TALUS_OK;
 }
 
-/* Looks at `now`: keeps it if it is the best so far. */
+/* Measures `now` and keeps a copy if it is the best so far. */
 static double look(gradient *g) {
   tl_ccp_part *part = g->part;
   double most;
-  /* Velocities that were mixed drift from their impulses by rounding: start from those again. */
+  /* Mixed velocities drift from their impulses by rounding: compute them again. */
   spread(g, g->now, NULL, NULL, g->now_bodies);
   if (part->links.count > 0)
     tl_links_aim(&part->links, &part->par, g->now_bodies);
@@ -171,17 +175,18 @@ static double look(gradient *g) {
   return rms;
 }
 
-/* After a look: whether that will do. */
+/* True if the residual just measured is good enough. */
 static bool good_enough(gradient *g, double rms) {
   return g->effort.tolerance > 0 && tl_effort_is_enough(&g->effort, g->done, rms);
 }
 
-/* What has an objective may go up and down in its residual as it likes. */
+/* True if the iteration can diverge: with Coulomb's law. With an objective, the residual may rise
+ * in between. */
 static bool may_run_away(const gradient *g) {
   return g->part->rows.ncp > 0 && g->part->rows.count > 0;
 }
 
-/* Whether the iteration ran away; then it is back at the best impulses. */
+/* If the iteration diverged, goes back to the best impulses and returns true. */
 static bool went_back(gradient *g, double rms) {
   if (rms <= 4 * g->best_rms)
     return false;
@@ -197,7 +202,7 @@ static void swap_next(gradient *g) {
   g->now_bodies = g->next_bodies, g->next_bodies = bodies;
 }
 
-/* a + s (b - a) for every row, or for every body's velocity. */
+/* Mixes a + s (b - a), for impulses or for velocities of bodies. */
 typedef struct mix_job {
   const void *a, *b;
   void *out;
@@ -306,7 +311,7 @@ static void iterate_apgd(gradient *g) {
     const bool restart = sums.restart > 0;
     theta = restart ? 1 : next_theta;
     momentum = !restart;
-    /* extrapolated = next + beta (next - now): from now, 1 + beta of the way to next. */
+    /* extrapolated = next + beta (next - now): a mix of now and next with share 1 + beta. */
     const talus_real reach = (talus_real)(restart ? 1 : 1 + beta);
     mix_fields(g, g->now, reach, g->next, g->extrapolated);
     mix_bodies(g, g->now_bodies, reach, g->next_bodies, g->extrapolated_bodies);
@@ -315,7 +320,7 @@ static void iterate_apgd(gradient *g) {
     if (g->done % CHECK_EVERY < 2 || g->done >= g->effort.most) {
       const double rms = look(g);
       is_done = good_enough(g, rms);
-      /* After another aim of the links it is another problem: forget the momentum. */
+      /* Aiming the links changes the problem, so momentum restarts. */
       if ((may_run_away(g) && went_back(g, rms)) || part->links.count > 0) {
         theta = 1;
         momentum = false;
@@ -337,8 +342,9 @@ static void iterate_bb(gradient *g) {
     g->done++;
     if (curvature > 0) {
       /* f(now + s d) = f + s slope + s^2 curvature / 2, exactly; both ends are feasible, and so is
-       * between. At the solution both are rounding errors, and their ratio may be anything. With
-       * Coulomb's law no function falls: a step of 0 would be the end of it. */
+       * every point between. At the solution slope and curvature are rounding errors with an
+       * arbitrary ratio. With Coulomb's law no function falls, and a step of 0 would end the
+       * iteration. */
       const double best = -sums.slope / curvature;
       const double search = best > 0 ? fmin(1, best) : uphill;
       if (search < 1) {
@@ -371,7 +377,7 @@ talus_status tl_ccp_gradient(tl_ccp_part *part) {
   default:
     iterate_apgd(&g);
   }
-  /* The best impulses and the velocities that belong to them. */
+  /* Takes the best impulses and computes their velocities. */
   for (size_t i = 0; i < part->links.count; ++i)
     for (int r = 0; r < tl_link_rows(&part->links.data[i]); ++r)
       part->links.data[i].row[r].impulse =

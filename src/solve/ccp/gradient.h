@@ -12,8 +12,8 @@
 /* An impulse (or a difference of impulses) for every row: one entry per pack. */
 typedef tl_ccp_lanes tl_ccp_field;
 
-/* Which rows touch which body: rows of body i are entry[start[i]] ... , each 2 (8 pack + lane) +
- * side, side 1 for body b. */
+/* Rows by body: body i has entry[start[i]] ... entry[start[i + 1] - 1]. An entry is 2 (8 pack +
+ * lane) + side; side 1 is body b of the row. */
 typedef struct tl_ccp_gather {
   uint32_t *start, *entry;
 } tl_ccp_gather;
@@ -21,21 +21,21 @@ typedef struct tl_ccp_gather {
 talus_status tl_ccp_make_gather(const tl_ccp_part *part, tl_ccp_gather *gather);
 
 /* The reduction buffer of the published method: an entry for each side of each row, sorted by body
- * as gather->entry is. */
+ * like gather->entry. */
 typedef struct tl_ccp_scan {
   uint32_t *place;   /* of side 2 (8 pack + lane) + side */
   uint32_t *body;    /* of each entry */
-  tl_wrench *buffer; /* what a row does to the body; then sums */
+  tl_wrench *buffer; /* impulse and moment of a row on the body; then running sums */
   size_t entries;
 } tl_ccp_scan;
 
 talus_status tl_ccp_make_scan(const tl_ccp_part *part, const tl_ccp_gather *gather,
                               tl_ccp_scan *scan);
 void tl_ccp_run_scan(const tl_ccp_part *part, const tl_ccp_scan *scan, const tl_ccp_field *p);
-/* Impulse and moment of the body whose entries are [begin, end), end > begin. */
+/* Sum of impulses and moments of the body whose entries are [begin, end), end > begin. */
 tl_wrench tl_ccp_scanned(const tl_ccp_scan *scan, size_t begin, size_t end);
 
-/* How impulses are added up by body: one answer from all, up to rounding. */
+/* The way in which impulses are summed by body. All kinds give the same result up to rounding. */
 typedef struct tl_ccp_reduction {
   talus_reduction kind; /* never auto */
   tl_ccp_gather gather; /* not with colours */
@@ -44,14 +44,15 @@ typedef struct tl_ccp_reduction {
 
 talus_status tl_ccp_make_reduction(const tl_ccp_part *part, tl_ccp_reduction *reduction);
 
-/* out = free velocities + M^-1 D p for every body. With from, velocities of impulses q: norm is
- * |M^-1 D (p - q)|^2 in the mass norm, which is (p - q).N (p - q). */
+/* Writes free velocities + M^-1 D p into out, for every body. If `from` is given it holds the
+ * velocities of impulses q, and norm becomes |M^-1 D (p - q)|^2 in the mass norm, which is (p -
+ * q).N (p - q). */
 void tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
                    const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
                    tl_ccp_body *out, tl_tally *norm);
 
-/* Sums that a step of all rows gives on the way, tallied row by row; d = u + b is the gradient at
- * `from`. */
+/* Sums that a step of all rows computes on the way, tallied row by row. d = u + b is the gradient
+ * at `from`. */
 enum { TL_CCP_LENGTH2, TL_CCP_SLOPE, TL_CCP_RESTART, TL_CCP_SUMS };
 typedef struct tl_ccp_sums {
   double length2; /* |to - from|^2 in the metric E^-1 */
@@ -59,9 +60,9 @@ typedef struct tl_ccp_sums {
   double restart; /* d . (to - mark) */
 } tl_ccp_sums;
 
-/* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`, or
- * Coulomb's law with them. mark may be NULL; scalar: one step for all directions, as published,
- * which asks for no sums. */
+/* A step of all rows: to = projection of (from - scale E d), with velocities from `bodies`, or
+ * Coulomb's law with them. mark may be NULL. scalar: one step length for all directions, as
+ * published; then sums are not computed. */
 typedef struct tl_ccp_step_def {
   tl_ccp_body *bodies; /* only read */
   talus_real scale;
@@ -73,19 +74,20 @@ typedef struct tl_ccp_step_def {
 void tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def,
                      tl_tally sums[TL_CCP_SUMS]);
 
-/* Packs [begin, end) one lane after the other; visits.h has the same in lanes. rows->bodies are
- * those of the definition. */
+/* Steps packs [begin, end), one lane after the other; visits.h has the version in lanes.
+ * rows->bodies must be those of the definition. */
 void tl_ccp_step_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
                               size_t end, tl_tally sums[TL_CCP_SUMS]);
 
-/* Squared residuals of impulses p with velocities `bodies` (which belong to it), and the largest
- * residual; uses the part's own body buffer. */
+/* Computes the sum of squared residuals of impulses p and the largest residual. `bodies` holds the
+ * velocities that belong to p. Uses the part's own body buffer. */
 void tl_ccp_measure(const tl_ccp_part *part, const tl_ccp_body *bodies, const tl_ccp_field *p,
                     tl_tally *sum, double *most);
 
 /* ---- links (link_step.c) --------------------------------------------------------------------- */
 
-/* Links have TL_JOINT_ROWS impulses each, behind everything else of a field. */
+/* Links have TL_JOINT_ROWS impulses each, stored behind those of contacts and their torques in a
+ * field. */
 static inline size_t tl_ccp_link_lanes(const tl_ccp_part *part) {
   const size_t reals = 3 * TL_CCP_LANES;
   return (part->links.count * TL_JOINT_ROWS + reals - 1) / reals;
@@ -101,16 +103,17 @@ static inline const talus_real *tl_ccp_link_read(const tl_ccp_part *part,
 /* Applies the impulses p to `bodies`. */
 void tl_ccp_push_links(const tl_links *links, const talus_real *p, tl_ccp_body *bodies);
 
-/* Sum of squared residuals of impulses p; *most is raised. */
+/* Sum of squared residuals of impulses p; *most is raised to the largest. */
 void tl_ccp_residual_links(const tl_links *links, const tl_ccp_body *bodies, const talus_real *p,
                            tl_tally *sum, double *most);
 
-/* A step of all links, as of all rows; sums are added to. */
+/* A step of all links, like the step of all rows; adds to the sums. */
 void tl_ccp_step_links(const tl_links *links, const tl_ccp_body *bodies, double scale,
                        const talus_real *from, const talus_real *mark, talus_real *to,
                        tl_tally sums[TL_CCP_SUMS]);
 
-/* (p - q).C (p - q), C the compliances of links: what the product N does not have. Added to sum. */
+/* Adds (p - q).C (p - q) to sum; C holds the compliances of links, which the product N does not
+ * include. */
 void tl_ccp_soften_links(const tl_links *links, const talus_real *p, const talus_real *q,
                          tl_tally *sum);
 

@@ -1,12 +1,12 @@
-/* Rows of a pack and their bodies as vectors, and the mathematics of a visit on them.
+/* Rows of a pack and their bodies as vectors, and the arithmetic of a visit.
  *
  * A solver body is eight reals, so W bodies make a matrix whose rows are bodies and whose columns
- * are what the arithmetic wants: all v.x, all v.y, ... The matrix is loaded row by row and
+ * are the operands of the arithmetic: all v.x, all v.y, ... The matrix is loaded row by row and
  * transposed in registers; afterwards it is transposed back and stored. Inertia tensors of the
  * bodies that need one are loaded in the same way.
  *
- * A pack is eight rows, whatever W is: `o` says from which row on a vector is. Rows of a pack share
- * no body that they could move, so taking W of them after the other changes no bit. */
+ * A pack is eight rows, whatever W is: a vector begins at row `o`. Rows of a pack share no body
+ * that they could move, so taking W of them after the other changes no bit. */
 #ifndef TL_SOLVE_CCP_LANES_H
 #define TL_SOLVE_CCP_LANES_H
 
@@ -28,13 +28,13 @@ _Static_assert(TL_SIMD_GROUP == TL_CCP_LANES, "a pack is a group");
 #include "kernels/ccp_visit.h"
 #include "kernels/rolling_visit.h"
 
-/* W rows of a pack, from row `o` on. */
+/* Loads W rows of a pack, beginning at row `o`. */
 INLINE lanes_vec load_vec(const tl_ccp_lanes *from, size_t o) {
   const lanes_vec r = {load(from->x + o), load(from->y + o), load(from->z + o)};
   return r;
 }
 
-/* tl_ccp_friction. */
+/* tl_ccp_friction for W rows. */
 INLINE lanes friction_of(const tl_ccp_rows *rows, size_t k, size_t o) {
   const lanes zero = {0};
   return rows->frictions ? load(rows->frictions[k].of + o) : zero + rows->friction;
@@ -68,8 +68,7 @@ INLINE body_lanes load_bodies(const tl_ccp_body *bodies, const uint32_t *index) 
   return r;
 }
 
-/* Bodies that do not move are not written: other threads read them. Packs of movable bodies only
- * are by far the most. */
+/* Bodies that do not move are not written, because other threads read them. */
 INLINE void store_bodies(tl_ccp_body *bodies, const uint32_t *index, const body_lanes *from) {
   lanes m[TL_SIMD_GROUP] = {from->v.x, from->v.y, from->v.z, from->inv_mass,
                             from->w.x, from->w.y, from->w.z, from->inv_inertia};
@@ -77,7 +76,7 @@ INLINE void store_bodies(tl_ccp_body *bodies, const uint32_t *index, const body_
   store_rows(bodies, TL_SIMD_GROUP, index, m, lanes_mask(from->inv_mass > zero));
 }
 
-/* The same of the first four numbers of each: velocities and inverse masses. */
+/* Loads only the first four numbers of each body: velocity and inverse mass. */
 INLINE body_lanes load_centres(const tl_ccp_body *bodies, const uint32_t *index) {
   lanes m[4];
   load_fours(bodies, TL_SIMD_GROUP, index, m);
@@ -91,7 +90,7 @@ INLINE void store_centres(tl_ccp_body *bodies, const uint32_t *index, const body
   store_fours(bodies, TL_SIMD_GROUP, index, m, lanes_mask(from->inv_mass > zero));
 }
 
-/* v + w x arm of b, less that of a. */
+/* Relative velocity of the contact points: v + w x arm of b, minus that of a. */
 INLINE lanes_vec relative_velocity(const body_lanes *a, const body_lanes *b, lanes_vec arm_a,
                                    lanes_vec arm_b) {
   const lanes_vec ca = cross(a->w, arm_a), cb = cross(b->w, arm_b);
@@ -100,7 +99,7 @@ INLINE lanes_vec relative_velocity(const body_lanes *a, const body_lanes *b, lan
   return r;
 }
 
-/* The same where arms are reach_a n and reach_b n. */
+/* The same for arms reach_a n and reach_b n. */
 INLINE lanes_vec radial_velocity(const body_lanes *a, const body_lanes *b, lanes reach_a,
                                  lanes reach_b, lanes_vec n) {
   const lanes_vec s = {b->w.x * reach_b - a->w.x * reach_a, b->w.y * reach_b - a->w.y * reach_a,
@@ -110,7 +109,7 @@ INLINE lanes_vec radial_velocity(const body_lanes *a, const body_lanes *b, lanes
   return r;
 }
 
-/* An impulse and a moment about the centre of mass. */
+/* Applies an impulse and a moment about the centre of mass. */
 INLINE void push(body_lanes *body, lanes_vec p, lanes_vec moment) {
   body->v = lanes_madd(body->v, body->inv_mass, p);
   body->w = lanes_madd(body->w, body->inv_inertia, moment);
@@ -135,7 +134,7 @@ INLINE tensor_lanes load_tensors(const tl_ccp_tensor *tensors, const uint32_t *i
   return r;
 }
 
-/* tl_ccp_turn: by the tensor where inv_inertia is negative. */
+/* tl_ccp_turn: bodies with a negative inv_inertia use their tensor. */
 INLINE void push_tensor(body_lanes *body, const tensor_lanes *t, lanes_vec p, lanes_vec m) {
   const lanes zero = {0};
   const lane_mask same = body->inv_inertia >= zero;
@@ -150,7 +149,7 @@ INLINE void push_tensor(body_lanes *body, const tensor_lanes *t, lanes_vec p, la
   body->w.z += lanes_select(same, body->inv_inertia * m.z, turn.z);
 }
 
-/* p on b and its opposite on a, with arms along the normal. */
+/* Applies p to b and -p to a; arms are along the normal. */
 INLINE void push_radial(body_lanes *a, body_lanes *b, lanes reach_a, lanes reach_b, lanes_vec n,
                         lanes_vec p) {
   const lanes_vec turn = cross(n, p);
@@ -160,7 +159,7 @@ INLINE void push_radial(body_lanes *a, body_lanes *b, lanes reach_a, lanes reach
   b->w = lanes_madd(b->w, b->inv_inertia * reach_b, turn);
 }
 
-/* Arms of a pack, from their table or along the normal. */
+/* Arms of a pack: from the table, or reach times the normal. */
 INLINE lanes_vec arm_of(const tl_ccp_lanes *table, const talus_real *reach, size_t o, lanes_vec n) {
   if (table)
     return load_vec(table, o);
@@ -175,8 +174,8 @@ INLINE lanes_vec cross_back(lanes_vec arm, lanes_vec p) {
   return cross(arm, back);
 }
 
-/* p on b and its opposite on a, each with its moment, by tensors where `by_tensor`; bodies are
- * stored. */
+/* Applies p to b and -p to a, each with its moment; uses tensors if `by_tensor`. Stores the
+ * bodies. */
 INLINE void push_pack(const tl_ccp_rows *rows, const tl_ccp_pack *pack, size_t o, body_lanes *a,
                       body_lanes *b, lanes_vec p, lanes_vec moment_a, lanes_vec moment_b,
                       const bool by_tensor) {

@@ -1,6 +1,7 @@
-/* Rows in position correction, where arms are along normals (tl_ccp_is_radial): an impulse without
- * friction turns nobody, so a visit has one number, the length of the impulse along the normal, in
- * impulse.x of the pack. It reads half of a pack and takes a quarter of the arithmetic. */
+/* Rows in position correction if arms are along normals (tl_ccp_is_radial). An impulse without
+ * friction then turns no body, so a visit has one unknown: the length of the impulse along the
+ * normal, stored in impulse.x of the pack. It reads half of a pack and needs a quarter of the
+ * arithmetic. */
 #include "solve/ccp/visits.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ static talus_real closing_of(const tl_ccp_rows *rows, size_t k, uint32_t i) {
   return tl_dot(u, tl_ccp_lane(&pack->normal, i)) + pack->bias[i];
 }
 
-/* The length after a visit. */
+/* Length of the impulse after a visit. */
 static talus_real lifted(const tl_ccp_rows *rows, size_t k, uint32_t i) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const talus_real p = pack->impulse.x[i] - pack->en[i] * closing_of(rows, k, i);

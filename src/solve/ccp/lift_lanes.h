@@ -4,7 +4,7 @@
 
 #include "solve/ccp/sweep_lanes.h"
 
-/* The length after a visit. */
+/* Length of the impulse after a visit. */
 INLINE lanes lifted(const tl_ccp_pack *pack, size_t o, lanes_vec n, const body_lanes *a,
                     const body_lanes *b) {
   const lanes zero = {0}, en = load(pack->en + o);

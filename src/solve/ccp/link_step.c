@@ -1,5 +1,5 @@
-/* Links in gradient methods: each is stepped as one block in the metric of the block, or the hard
- * rows of all links as one (joint/link.h). */
+/* Links in gradient methods. Each link is stepped as one block in the metric of the block; with
+ * `joints: direct` the hard rows of all links are one block (joint/link.h). */
 #include "solve/ccp/gradient.h"
 
 void tl_ccp_push_links(const tl_links *links, const talus_real *p, tl_ccp_body *bodies) {
@@ -17,7 +17,8 @@ void tl_ccp_residual_links(const tl_links *links, const tl_ccp_body *bodies, con
     tl_tally_add(sum, tl_link_residual(&links->data[i], bodies, p + i * TL_JOINT_ROWS, most));
 }
 
-/* r of all hard rows into the system's right-hand side, then dp of them. */
+/* Writes the residuals r of all hard rows into the right-hand side of the direct system and solves
+ * for their steps dp. */
 static void solve_all(const tl_links *links, const tl_ccp_body *bodies, const talus_real *p) {
   const tl_link_system *direct = links->direct;
   for (size_t i = 0; i < links->count; ++i) {
@@ -31,7 +32,8 @@ static void solve_all(const tl_links *links, const tl_ccp_body *bodies, const ta
   tl_link_system_solve(direct);
 }
 
-/* dp of one link; the metric is its own block, or the direct block with laws apart. */
+/* Finds the step dp of one link. The metric is its own block, or the direct block with rows that
+ * follow a law apart. */
 static void find_step(const tl_links *links, size_t i, const tl_ccp_body *bodies,
                       const talus_real *p, double scale, double dp[TL_JOINT_ROWS]) {
   const tl_link *link = &links->data[i];
@@ -45,7 +47,7 @@ static void find_step(const tl_links *links, size_t i, const tl_ccp_body *bodies
     dp[link->hard] = tl_link_law_step(link, bodies, p[link->hard], scale);
 }
 
-/* -K dp / scale: the gradient that belongs to the step, that of the law included. */
+/* -K dp / scale: the gradient, including that of the law, which gives this step. */
 static void find_gradient(const tl_links *links, size_t i, const tl_ccp_body *bodies,
                           const talus_real *p, double scale, const double dp[TL_JOINT_ROWS],
                           double d[TL_JOINT_ROWS]) {

@@ -1,10 +1,10 @@
-/* Joints of the parts: their warm start beside contacts (solve/system/drift.c), and what is solved
- * at once. */
+/* Joints of the parts: their warm start if contacts touch jointed bodies (solve/system/drift.c),
+ * and the parts that are solved directly. */
 #include "solve/ccp/ccp.h"
 
 typedef struct ease {
   const tl_ccp *job;
-  uint8_t *touched; /* by pack: some of its contacts are with a body that joints hold */
+  uint8_t *touched; /* by pack: whether some of its contacts touch a body that joints hold */
 } ease;
 
 static void ease_packs(void *context, size_t begin, size_t end) {
@@ -29,7 +29,8 @@ static void ease_packs(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Contacts with jointed bodies, and the joints of the parts that have such contacts. */
+/* Marks contacts with jointed bodies, and reduces the warm start of the joints of parts that have
+ * such contacts. */
 static talus_status ease_parts(tl_ccp *job) {
   const tl_system *system = job->system;
   const size_t packs = job->rows.pack_count;

@@ -1,8 +1,9 @@
 /* From contacts to packs of rows. */
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/refresh.h"
 #include "solve/ccp/visits.h"
 
-/* Pairs of materials that are looked at to find whether all have one friction. */
+/* Most pairs of materials that are compared to find whether all have one coefficient of
+ * friction. */
 #define MOST_LAWS 256
 
 static void put_row(tl_ccp_pack *pack, uint32_t lane, const tl_ccp_row *row) {
@@ -15,7 +16,7 @@ static void put_row(tl_ccp_pack *pack, uint32_t lane, const tl_ccp_row *row) {
   pack->et[lane] = row->et;
 }
 
-/* Contacts of a pack are far apart in memory, and so are their bodies: both are asked for early. */
+/* The contacts of a pack and their bodies are far apart in memory, so both are prefetched. */
 static void prefetch_contacts(const tl_ccp *job, size_t pack) {
   if (pack >= job->rows.pack_count)
     return;
@@ -73,8 +74,8 @@ void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end) {
 
 /* ---- eight rows at a time -------------------------------------------------------------------- */
 
-/* Packs that are gathered before any is finished: so that what was written lane by lane has reached
- * the cache when it is read as vectors. */
+/* Packs that are gathered before any is finished: values written lane by lane must have reached the
+ * cache when they are read as vectors. */
 #define TOGETHER 4
 
 static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pack, uint32_t i,
@@ -151,12 +152,13 @@ static void make_packs(void *context, size_t begin, size_t end) {
     tl_ccp_fill_packs(job, begin, end);
 }
 
-/* Whether every row has the same coefficient of friction, whatever its materials: which one. */
+/* True if every row has the same coefficient of friction, whatever its materials; writes it to
+ * *friction. */
 static bool has_one_friction(const tl_system *system, talus_real *friction) {
   const tl_model *model = system->model;
   const size_t count = model->materials.count * model->materials.count;
   if (model->law_kinds != 0 || count == 0 ||
-      count > MOST_LAWS) /* laws may change that of a contact */
+      count > MOST_LAWS) /* laws may change the coefficient of a contact */
     return false;
   *friction = tl_system_limit_friction(system, model->laws.data[0].friction);
   for (size_t i = 1; i < count; ++i)
@@ -175,14 +177,23 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
   rows->tensors = system->tensors;
   rows->body_count = system->crowd->count;
   rows->ncp = system->ncp;
-  TL_TAKE(arena, rows->pack_count, &rows->packs);
-  TL_TRY(tl_system_take(system, rows->pack_count * TL_CCP_LANES, sizeof *rows->gaps,
-                        (void **)&rows->gaps));
-  if (system->summary.arms)
-    TL_TAKE(arena, rows->pack_count, &rows->arms);
+  const tl_ccp_kept *kept = job->kept;
+  if (kept) {
+    rows->packs = kept->packs;
+    rows->gaps = kept->gaps;
+    rows->arms = kept->arms;
+  } else {
+    TL_TAKE(arena, rows->pack_count, &rows->packs);
+    TL_TRY(tl_system_take(system, rows->pack_count * TL_CCP_LANES, sizeof *rows->gaps,
+                          (void **)&rows->gaps));
+    if (system->summary.arms)
+      TL_TAKE(arena, rows->pack_count, &rows->arms);
+  }
   if (system->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(arena, rows->pack_count, &rows->rolls);
-  if (!has_one_friction(system, &rows->friction))
+  if (!has_one_friction(system, &rows->friction) && kept)
+    rows->frictions = kept->frictions;
+  else if (!has_one_friction(system, &rows->friction))
     TL_TAKE(arena, rows->pack_count, &rows->frictions);
   for (size_t i = 0; i < job->part_count; ++i) {
     tl_ccp_part *part = &job->parts[i];
@@ -198,7 +209,10 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
     part->rows.pack_row = NULL;
     part->rows.gaps = NULL;
   }
-  tl_for(&system->model->par, rows->pack_count, 64, make_packs, job);
+  if (kept)
+    tl_ccp_refresh(job, make_packs);
+  else
+    tl_for(&system->model->par, rows->pack_count, 64, make_packs, job);
   if (rows->rolls)
     tl_ccp_load_rolls(job);
   return TALUS_OK;

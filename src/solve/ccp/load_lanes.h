@@ -1,21 +1,22 @@
-/* Rows from what was gathered of their contacts and bodies, W at a time: the arithmetic of
- * tl_system_make_row (solve/system/row.c), operation by operation, so that the bits are the same.
- */
+/* Makes rows from gathered data of contacts and bodies, W at a time. The arithmetic is that of
+ * tl_system_make_row (solve/system/row.c), operation by operation, so that the bits are the
+ * same. */
 #ifndef TL_SOLVE_CCP_LOAD_LANES_H
 #define TL_SOLVE_CCP_LOAD_LANES_H
 
 #include "solve/ccp/ccp.h"
 #include "solve/ccp/lanes.h"
 
-/* ---- from what was gathered ------------------------------------------------------------------ */
+/* ---- from gathered data ---------------------------------------------------------------------- */
 
-/* What a row needs of its bodies. */
+/* The data of a body that a row needs. */
 typedef struct end_lanes {
   lanes_vec arm;
   lanes inv_mass, inv_inertia;
 } end_lanes;
 
-/* The steps of bodies that answer the same in every direction (find_steps). */
+/* Steps of a row between bodies that answer the same in every direction (find_steps of
+ * solve/system/row.c). */
 INLINE void find_steps(const end_lanes *a, const end_lanes *b, size_t o, lanes_vec n,
                        tl_ccp_pack *pack, lanes *en) {
   const lanes zero = {0}, one = zero + 1;
@@ -31,7 +32,7 @@ INLINE void find_steps(const end_lanes *a, const end_lanes *b, size_t o, lanes_v
   store(pack->reach_b + o, along_b);
 }
 
-/* tl_contact_bias. */
+/* tl_contact_bias for W rows. */
 INLINE lanes find_bias(const tl_system *system, lanes gap) {
   const lanes zero = {0};
   const talus_real h = (talus_real)system->crowd->dt;
@@ -39,7 +40,7 @@ INLINE lanes find_bias(const tl_system *system, lanes gap) {
   return lanes_select(gap >= zero, closing, lanes_select(closing > least, closing, least));
 }
 
-/* tl_cone_project: the impulse to start from, within its cone. */
+/* tl_cone_project for W rows: the starting impulse, projected into its cone. */
 INLINE lanes_vec find_start(lanes_vec g, lanes_vec n, lanes mu, lanes en) {
   const lanes zero = {0};
   const lanes gn = lanes_dot(g, n);
@@ -80,15 +81,15 @@ static void finish_packs(const tl_system *system, const tl_ccp_raw *raws, tl_ccp
     }
 }
 
-/* ---- right from contacts and bodies, in double ----------------------------------------------- */
+/* ---- directly from contacts and bodies (double precision only) ------------------------------- */
 
 #if TALUS_SINGLE
 
-#define fill_packs NULL /* places are doubles there and the rest is not */
+#define fill_packs NULL /* in single precision places are doubles and the rest is not */
 
 #else
 
-/* Contacts of a pack are far apart in memory, and so are their bodies: both are asked for early. */
+/* The contacts of a pack and their bodies are far apart in memory, so both are prefetched. */
 INLINE void ask_for_contacts(const tl_ccp *job, size_t k) {
   if (k >= job->rows.pack_count)
     return;
@@ -112,8 +113,8 @@ INLINE void ask_for_bodies(const tl_ccp *job, size_t k) {
   }
 }
 
-/* Numbers that a contact begins with: the first two hold its key, the last eight are all but that,
- * point.x and point.y. */
+/* Numbers at the begin of a contact that are loaded: the first two are its key, the last eight all
+ * but key, point.x and point.y. */
 #define CONTACT_NUMBERS (sizeof(tl_contact) / sizeof(double))
 _Static_assert(offsetof(tl_contact, point) == 2 * sizeof(double), "two numbers of keys");
 _Static_assert(offsetof(tl_contact, normal) == 5 * sizeof(double), "then the point");
@@ -133,7 +134,7 @@ INLINE lanes_vec load_places(const talus_dvec3 *place, const uint32_t *slot) {
   return r;
 }
 
-/* W rows of a pack that has them all. */
+/* Fills W rows of a pack; all W lanes must have a contact. */
 INLINE void fill_rows(const tl_ccp *job, size_t k, size_t o, const uint32_t *contact) {
   const tl_system *system = job->system;
   const tl_contact *data = system->contacts->data;

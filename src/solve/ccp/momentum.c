@@ -23,25 +23,27 @@
 
 #define W TL_CCP_LANES
 
-#define MOST                                                                                       \
-  16384         /* rows of an island that it is tried in at all where pairs have one contact each */
+/* An island with one contact per pair and more rows than this never tries momentum. */
+#define MOST 16384
 #define LATE 12 /* sweeps before momentum is tried where pairs have one contact each */
 
-/* What rows of a pack have that pass on torque: the impulses (or torques) that their last visits
- * began with, and those which the sweep before ended with. Others are moved on when they are
- * visited (tl_ccp_sweep_on). */
+/* Momentum of a row that passes on torque: the impulse (or torque) at the begin of its last
+ * visit, and at the end of the sweep before. Other rows are extrapolated when they are visited
+ * (tl_ccp_sweep_on). */
 typedef struct trail {
   tl_ccp_lanes from, last;
 } trail;
 
 struct tl_ccp_momentum {
-  int patience;               /* sweeps before it begins */
-  tl_ccp_lanes *last_impulse; /* by pack, of the sweep before; NULL where torques are passed on */
-  trail *course, *turning;    /* by pack, of impulses and torques; or NULL: none is passed on */
-  uint32_t *body;             /* those that the part moves */
-  tl_twist *last;             /* their velocities after the sweep before */
+  int patience; /* sweeps before momentum begins */
+  /* by pack: impulses after the sweep before; NULL if rows pass on torque */
+  tl_ccp_lanes *last_impulse;
+  /* by pack, for impulses and for torques; NULL if no row passes on torque */
+  trail *course, *turning;
+  uint32_t *body; /* solver bodies that the part moves */
+  tl_twist *last; /* their velocities after the sweep before */
   size_t bodies;
-  double *pulls; /* by block: how far the last sweep pulled back */
+  double *pulls; /* by block: tl_ccp_pull_of summed over the last sweep */
 };
 
 /* ---- one row, one body ----------------------------------------------------------------------- */
@@ -87,7 +89,7 @@ static void move_body(tl_ccp_body *body, talus_real beta, tl_twist *last) {
   *last = now;
 }
 
-/* Nesterov's beta; 0 to start afresh. */
+/* Nesterov's beta for the next sweep; 0 restarts. */
 static talus_real next_beta(tl_ccp_pace *pace, double change, double back) {
   const double theta = pace->theta;
   const bool grew = pace->change >= 0 && change > pace->change;
@@ -117,9 +119,10 @@ static bool is_same_pair(const tl_contact *c, const tl_contact *d) {
   return c->a == d->a && c->b == d->b;
 }
 
-/* A share of rows that is worth the traffic of momentum in each sweep: a box among a
- * million spheres is not. Contacts of a pair are neighbours in canonical order. */
-static bool has_bundles(const tl_ccp_part *part) {
+/* True if enough rows are second contacts of their pair to pay for the memory traffic of momentum:
+ * one box among a million spheres is not enough. Contacts of a pair are neighbours in canonical
+ * order. */
+bool tl_ccp_has_bundles(const tl_ccp_part *part) {
   const tl_contact *data = part->system->contacts->data;
   const size_t enough = part->rows.count / 8 + 1;
   size_t count = 0;
@@ -145,7 +148,7 @@ static talus_status list_bodies(const tl_ccp_part *part, struct tl_ccp_momentum 
       list_body(part, m, part->rows.packs[k].a[i]);
       list_body(part, m, part->rows.packs[k].b[i]);
     }
-  for (size_t i = 0; i < m->bodies; ++i) /* correction lists them once more */
+  for (size_t i = 0; i < m->bodies; ++i) /* correction lists the bodies once more */
     part->seen[m->body[i]] = 0;
   return TALUS_OK;
 }
@@ -156,7 +159,8 @@ talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
   part->momentum = NULL;
   if (part->links.count > 0 || part->lifting)
     return TALUS_OK;
-  const bool bundles = part->system->summary.nonspheres && has_bundles(part);
+  const bool bundles = part->system->summary.nonspheres &&
+                       (part->moved ? part->has_bundles : tl_ccp_has_bundles(part));
   if (!bundles && part->rows.count > MOST)
     return TALUS_OK;
   TL_TAKE(arena, 1, &m);
@@ -192,12 +196,8 @@ void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int work
   if (!m)
     return;
   const size_t last = tl_share(part->rows.pack_count, worker + 1, workers);
-  for (size_t k = tl_share(part->rows.pack_count, worker, workers); k < last; ++k) {
+  for (size_t k = tl_share(part->rows.pack_count, worker, workers); m->course && k < last; ++k) {
     const tl_ccp_lanes *p = &part->rows.packs[k].impulse;
-    if (m->last_impulse) {
-      m->last_impulse[k] = *p;
-      continue;
-    }
     m->course[k] = (trail){*p, *p};
     m->turning[k] = (trail){part->rows.rolls[k].torque, part->rows.rolls[k].torque};
   }

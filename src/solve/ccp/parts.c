@@ -1,8 +1,8 @@
 /* Islands of the cone complementarity problem: each is solved separately, to its own tolerance, in
  * as many sweeps as it needs; an island that converges slowly costs the others nothing.
  *
- *   small islands  a ball on the floor, a pair in flight: a handful of rows, visited one after the
- *                  other in canonical order by one thread. They share packs, but no body.
+ *   small islands  a ball on the floor, a pair in flight: a few rows, visited one after the other
+ *                  in canonical order by one thread. They share packs, but no body.
  *   parts          larger islands with packs and colours of their own; all threads work on a large
  *                  one together, one thread each on the others, the largest first.
  *
@@ -15,10 +15,11 @@
 #include <math.h>
 
 #define W TL_CCP_LANES
-#define SMALL                                                                                      \
-  TL_CCP_SMALL         /* rows: below, filling packs colour by colour costs more than it saves */
-#define CHUNK_ROWS 64  /* of small islands that one thread takes at a time */
-#define TEAM_LEAST 512 /* rows of all islands that are dealt out: below, no thread is woken */
+/* Islands with fewer rows are small: filling packs by colour would cost more than it saves. */
+#define SMALL      TL_CCP_SMALL
+#define CHUNK_ROWS 64 /* rows of small islands that one thread takes at a time */
+/* Rows of all islands that are dealt out: with fewer, no thread is woken. */
+#define TEAM_LEAST 512
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
@@ -43,7 +44,7 @@ static talus_status cut(tl_ccp *job, const uint32_t *start) {
   return TALUS_OK;
 }
 
-/* Links of a part stand side by side: their joints are put into the order of the islands. */
+/* Sorts the joints by island, so that the links of a part are neighbours. */
 static talus_status order_links(tl_ccp *job, const tl_islands *islands) {
   uint32_t *ordered;
   if (job->links.count == 0)
@@ -66,7 +67,7 @@ static talus_status plan_part(tl_ccp *job, const tl_islands *islands, size_t isl
   part->links = job->links;
   part->links.first = links ? links[island] : 0;
   part->links.count = links ? links[island + 1] - links[island] : 0;
-  /* A part for one thread fits its cache as it is. */
+  /* A part that one thread solves fits into its cache, so it needs no tiles. */
   if (system->settings->islands && count < TL_CCP_TEAM_ROWS)
     tiles.count = 0;
   TL_TRY(tl_contact_colour_some(system->crowd, system->contacts, ends, islands->order + first,
@@ -100,7 +101,8 @@ talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *pairs, void *room, s
 
 /* ---- small islands --------------------------------------------------------------------------- */
 
-/* Residual of rows [begin, end) as the velocities stand: sum of squares, and the largest. */
+/* Residual of rows [begin, end) at the present velocities: returns the sum of squares; *most is the
+ * largest. */
 static double measure_rows(const tl_ccp *job, uint32_t begin, uint32_t end, double *most) {
   double sum = 0;
   *most = 0;
@@ -119,7 +121,7 @@ static double warm_small(const tl_ccp *job, uint32_t begin, uint32_t end, talus_
   return sum;
 }
 
-/* As `start` of solve/ccp/seidel.c. */
+/* Does the same as `start` of solve/ccp/seidel.c for a small island. */
 static void start_small(const tl_ccp *job, uint32_t begin, uint32_t end) {
   const double q = warm_small(job, begin, end, 1);
   if (!(q > 0))
@@ -131,7 +133,8 @@ static void start_small(const tl_ccp *job, uint32_t begin, uint32_t end) {
   warm_small(job, begin, end, 1);
 }
 
-/* The iteration of solve/ccp/seidel.c, row after row. Returns the sum of squared residuals. */
+/* Does the same as `iterate` of solve/ccp/seidel.c, row after row. Returns the sum of squared
+ * residuals. */
 static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, double *most,
                           int *iterations) {
   const double rows = (double)(end - begin);
@@ -164,9 +167,9 @@ static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
   return sum < 0 ? measure_rows(job, begin, end, most) : sum;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole solve ------------------------------------------------------------------------- */
 
-/* Position correction leaves alone what has no overlap. rms: the residual of rows [begin, end). */
+/* Position correction skips islands without overlap. rms: residual of rows [begin, end). */
 static bool has_work(const tl_ccp *job, size_t begin, size_t end, double rms) {
   const bool is_rough = rms * job->system->crowd->dt > (double)job->system->slop;
   const unsigned work = TL_CCP_DEEP | (is_rough ? TL_CCP_SINKING : 0u);
@@ -181,7 +184,7 @@ static bool part_has_work(const tl_ccp *job, const tl_ccp_part *part) {
   return has_work(job, first, first + part->rows.count, part->rms);
 }
 
-/* Islands that are dealt out: parts by size, then chunks of small islands. */
+/* The islands as they are dealt out to threads: parts by size, then chunks of small islands. */
 typedef struct deal {
   tl_ccp *job;
   uint32_t *part; /* the parts that one thread solves, largest first */
@@ -234,16 +237,16 @@ static void cut_chunks(deal *d) {
   d->chunk[d->chunks] = islands;
 }
 
-/* What a part that one thread solves has to do, below TL_CCP_TEAM_ROWS. */
+/* Size of a part that one thread solves: its rows and links, limited to TL_CCP_TEAM_ROWS - 1. */
 static size_t size_of(const tl_ccp_part *part) {
   const size_t rows = part->rows.count + part->links.rows;
   return rows < TL_CCP_TEAM_ROWS ? rows : TL_CCP_TEAM_ROWS - 1;
 }
 
-/* By size, the largest first: counted, because sizes are small numbers. */
+/* Sorts parts by size, the largest first. A counting sort: sizes are small numbers. */
 static void list_parts(deal *d) {
   const tl_ccp_part *parts = d->job->parts;
-  uint32_t next[TL_CCP_TEAM_ROWS + 1] = {0}; /* of parts with as many rows or more */
+  uint32_t next[TL_CCP_TEAM_ROWS + 1] = {0}; /* number of parts with as many rows or more */
   for (size_t i = 0; i < d->job->part_count; ++i)
     if (!tl_ccp_is_shared(&parts[i]))
       next[size_of(&parts[i])]++;
@@ -262,7 +265,8 @@ static void add_report(tl_solve_report *total, const tl_solve_report *one) {
   total->restarts += one->restarts;
 }
 
-/* Largest of all islands, and the RMS over all rows; tallied, for islands have no order. */
+/* Largest residual of all islands, and the RMS over all rows. It is tallied because islands have no
+ * order. */
 static void put_together(tl_ccp *job, const deal *d) {
   tl_tally sum;
   tl_tally_clear(&sum);
@@ -319,11 +323,12 @@ static talus_status solve_gradient(tl_ccp *job) {
   tl_arena *arena = job->system->crowd->arena;
   const size_t bodies = job->rows.body_count;
   tl_ccp_numbering names;
-  /* A step has a dozen loops, and waking threads for each costs more than a small part. */
+  /* Parts are solved one after the other by gradient methods. A step has a dozen loops, and waking
+   * threads for each would cost more than a small part. */
   for (size_t i = 0; i < job->part_count; ++i)
     if (job->parts[i].rows.count < TL_CCP_TEAM_ROWS / 4)
       job->parts[i].par.threads = 1;
-  if (job->part_count == 1) { /* as it is: nearly all bodies take part */
+  if (job->part_count == 1) { /* bodies are not renumbered: nearly all take part */
     TL_TRY(tl_ccp_gradient(&job->parts[0]));
     put_together(job, NULL);
     return TALUS_OK;

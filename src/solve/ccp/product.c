@@ -26,7 +26,8 @@ talus_status tl_ccp_make_gather(const tl_ccp_part *part, tl_ccp_gather *gather) 
     }
   for (size_t i = 0; i < bodies; ++i)
     gather->start[i + 1] += gather->start[i];
-  /* Filling moves each start to its end, which is the next one's start: shift back afterwards. */
+  /* Filling moved each start to its end, which is the start of the next body: shift the starts
+   * back. */
   for (size_t k = 0; k < packs; ++k)
     for (int i = 0; i < W; ++i) {
       const uint32_t row = (uint32_t)(k * W) + (uint32_t)i;
@@ -109,8 +110,8 @@ static void lay_in(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Twice the kinetic energy of a velocity and a spin. Directions that are locked have no inverse
- * and no velocity. */
+/* Twice the kinetic energy of a velocity and a spin. Locked directions have an inverse of 0 and no
+ * velocity. */
 static double energy_of(const tl_ccp_body *body, const tl_ccp_tensor *tensor, talus_vec3 v,
                         talus_vec3 w) {
   if (body->inv_inertia >= 0)
@@ -126,9 +127,10 @@ static double energy_of(const tl_ccp_body *body, const tl_ccp_tensor *tensor, ta
                   (m.z > 0 ? v.z * v.z / m.z : 0) + tl_dot(w, tl_sym3_mul_vec(inertia, w)));
 }
 
-#define TOGETHER ((size_t)64) /* bodies; a tally that is added to at once waits for itself */
+/* bodies; adding to one tally again and again would wait for each addition */
+#define TOGETHER ((size_t)64)
 
-/* The mass norm of the difference of velocities, body by body. */
+/* Mass norm of the difference of two sets of velocities, body by body. */
 static void compare(void *context, size_t begin, size_t end, tl_tally *norm) {
   const spread_job *job = context;
   const tl_ccp_rows *rows = job->rows;
@@ -173,7 +175,7 @@ typedef struct step_job {
   const tl_ccp_step_def *def;
 } step_job;
 
-/* What rows of a pack add to the sums. */
+/* Contributions of the rows of a pack to the sums. */
 typedef double lane_sums[TL_CCP_SUMS][W];
 
 static tl_ccp_vec vec_of(talus_vec3 v) {
@@ -192,7 +194,7 @@ static talus_real lean_of(const tl_ccp_rows *rows, talus_real mu, talus_vec3 u, 
   return rows->ncp * tl_min(mu, 1) * tl_length(tl_madd(u, -tl_dot(u, n), n));
 }
 
-/* A row that passes on torque: the field has its torque behind the impulses. */
+/* A row that passes on torque. In a field, torques are stored behind all impulses. */
 static void roll_lane(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t k, uint32_t i,
                       lane_sums sums) {
   const size_t behind = rows->pack_count + k;

@@ -7,10 +7,10 @@
 
 #include "solve/ccp/lanes.h"
 
-/* What a visit reads. */
+/* The data that a visit reads. */
 typedef struct pack_lanes {
   body_lanes a, b;
-  lanes_vec n, arm_a, arm_b; /* arms: where they are not radial */
+  lanes_vec n, arm_a, arm_b; /* arms: only if they are not radial */
   lanes reach_a, reach_b;
   lanes_wrench p;
   lane_mask rolls; /* rows that pass on torque */
@@ -78,8 +78,8 @@ INLINE lanes_vec scaled(lanes_vec a, talus_real s) {
   return r;
 }
 
-/* tl_ccp_push_wrench where a row passes on torque, tl_ccp_push_lane elsewhere: adding a torque of 0
- * would turn -0 into 0. */
+/* tl_ccp_push_wrench for rows that pass on torque, tl_ccp_push_lane for the others: adding a torque
+ * of 0 would turn -0 into 0. */
 INLINE void push_wrench(const tl_ccp_rows *rows, const tl_ccp_pack *pack, size_t o, pack_lanes *s,
                         lanes_wrench p, const bool radial) {
   body_lanes *a = &s->a, *b = &s->b;
@@ -105,7 +105,7 @@ INLINE lanes_wrench step_of(const tl_ccp_rows *rows, const pack_lanes *s, lanes_
                             lanes bias, const lanes_wrench_law *law) {
   lanes_wrench fresh = lanes_wrench_step(s->p, u, s->n, bias, law, rows->ncp > 0);
   if (s->is_mixed) {
-    if (!(rows->ncp > 0)) /* with ncp impulses are the same */
+    if (!(rows->ncp > 0)) /* with ncp the impulses are those of the friction cone */
       fresh.impulse = select_vec(
           s->rolls, fresh.impulse,
           lanes_step(s->p.impulse, u.impulse, s->n, bias, law->friction, law->en, law->et, 0));
@@ -148,7 +148,7 @@ INLINE void prefetch_rolls(const tl_ccp_rows *rows, size_t k) {
     __builtin_prefetch(roll + line, 1);
 }
 
-/* Squared changes in velocity units of a visit. */
+/* Visits a pack; returns the squared changes in velocity units. */
 static __attribute__((noinline)) void sweep_rolls(const tl_ccp_rows *rows, size_t k,
                                                   talus_real moved[TL_CCP_LANES]) {
   const bool radial = tl_ccp_is_radial(rows);
@@ -157,7 +157,7 @@ static __attribute__((noinline)) void sweep_rolls(const tl_ccp_rows *rows, size_
     store(moved + o, radial ? roll_and_push(rows, k, o, true) : roll_and_push(rows, k, o, false));
 }
 
-/* A share of the impulses that rows start with, and their work. */
+/* Applies a share of the impulses that rows start with; adds their work. */
 static __attribute__((noinline)) void warm_rolls(const tl_ccp_rows *rows, size_t k,
                                                  talus_real share, talus_real work[TL_CCP_LANES]) {
   const bool radial = tl_ccp_is_radial(rows);

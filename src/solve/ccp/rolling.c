@@ -14,12 +14,12 @@
 #include "solve/ccp/ccp.h"
 
 #define MOST_RADII TL_R(3)
-#define AHEAD      4 /* packs whose torques are prefetched */
+#define AHEAD      4 /* packs between prefetching torques and using them */
 
-/* The same of friction, as the projection sees it (with `ncp` there is none): from here on its
- * cone is all but a half space. tl_ccp_wrench_height adds the square to 1 and then asks whether
- * what comes out is more than a number that it nearly is: beyond 1/epsilon it is told wrong, and
- * where the square is not a number the contact would hold nothing at all. */
+/* Limit of the friction coefficient in the projection (`ncp` has no projection): at this value the
+ * cone is almost a half space. tl_ccp_wrench_height adds 1 to the square of the coefficient and
+ * compares the result with a nearly equal number: beyond 1/epsilon that comparison is wrong, and if
+ * the square overflows the contact would hold nothing. */
 #define MOST_FRICTION (TALUS_SINGLE ? TL_R(1e3) : TL_R(1e6))
 
 static talus_real cut_off(talus_real coefficient, talus_real turning, talus_real en) {
@@ -28,7 +28,7 @@ static talus_real cut_off(talus_real coefficient, talus_real turning, talus_real
   return MOST_RADII * tl_sqrt(turning / en);
 }
 
-/* Steps against spinning and rolling of a row. */
+/* Steps of a row against spinning and rolling. */
 static void turning_steps(const tl_system *system, uint32_t a, uint32_t b, talus_vec3 n,
                           talus_real *es, talus_real *er) {
   const talus_real of_a = system->bodies[a].inv_inertia, of_b = system->bodies[b].inv_inertia;
@@ -37,11 +37,11 @@ static void turning_steps(const tl_system *system, uint32_t a, uint32_t b, talus
                    er);
     return;
   }
-  *es = *er = of_a + of_b > 0 ? 1 / (of_a + of_b) : 0; /* the same in every direction */
+  *es = *er = of_a + of_b > 0 ? 1 / (of_a + of_b) : 0; /* isotropic: the same in every direction */
 }
 
-/* The torque that a row starts with: the last, within the limits. The impulse is in its cone
- * already. */
+/* The torque that a row starts with: that of the last step, cut to its limits. The impulse is in
+ * its cone already. */
 static talus_vec3 start_torque(const tl_ccp_pack *pack, const tl_ccp_roll *roll, uint32_t lane,
                                talus_vec3 n, talus_vec3 last) {
   const talus_real pn = tl_dot(tl_ccp_lane(&pack->impulse, lane), n), tn = tl_dot(last, n);
@@ -65,7 +65,7 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, uint32_t conta
   turning_steps(job->system, pack->a[lane], pack->b[lane], n, &es, &er);
   roll->rolling[lane] = cut_off(rolling, er, pack->en[lane]);
   roll->spinning[lane] = cut_off(law->spinning, es, pack->en[lane]);
-  /* What nothing resists takes no step: its torque would be cut to 0 in every visit. */
+  /* A direction without resistance gets step 0: every visit would cut its torque to 0. */
   roll->er[lane] = roll->rolling[lane] > 0 ? er : 0;
   roll->es[lane] = roll->spinning[lane] > 0 ? es : 0;
   if (!(roll->er[lane] > 0 || roll->es[lane] > 0))

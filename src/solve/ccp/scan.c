@@ -32,7 +32,7 @@ typedef struct scan_job {
   const tl_ccp_field *p;
 } scan_job;
 
-/* What row i of pack k does to a and to b, where the scan will find it. */
+/* Writes the effect of row i of pack k on bodies a and b to their places in the buffer. */
 static void write_rows(void *context, size_t begin, size_t end) {
   const scan_job *job = context;
   for (size_t k = begin; k < end; ++k)
@@ -69,7 +69,8 @@ void tl_ccp_run_scan(const tl_ccp_part *part, const tl_ccp_scan *scan, const tl_
   tl_for(&part->par, (scan->entries + SCAN_SIZE - 1) / SCAN_SIZE, 1, scan_blocks, &work);
 }
 
-/* The last entry of a body has the sum of its last block; those before end at block ends. */
+/* The last entry of a body has the sum of its last block; its other blocks end with their own
+ * sums. */
 tl_wrench tl_ccp_scanned(const tl_ccp_scan *scan, size_t begin, size_t end) {
   tl_wrench sum = {{0, 0, 0}, {0, 0, 0}};
   for (size_t block = begin / SCAN_SIZE; block < (end - 1) / SCAN_SIZE; ++block)

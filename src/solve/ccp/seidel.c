@@ -8,14 +8,15 @@
 
 #include <math.h>
 
-#define RECOVERIES 4          /* sweeps that may mend the impulses to start from */
-#define KEPT       TL_R(0.25) /* their best share, beyond which they are wrong in a few places only */
+#define RECOVERIES 4 /* sweeps that may repair the starting impulses */
+/* best share above which the starting impulses are wrong in few places only */
+#define KEPT TL_R(0.25)
 
-/* A sweep; or a share of the impulses that packs start with. */
+/* One pass over the rows: a sweep, or the application of a share of the starting impulses. */
 typedef struct visit {
   bool is_sweep;
-  bool has_momentum; /* a sweep; */
-  talus_real beta;   /* how far it goes on */
+  bool has_momentum; /* a sweep with momentum; */
+  talus_real beta;   /* its factor of extrapolation */
   talus_real share;
 } visit;
 
@@ -41,7 +42,7 @@ static void visit_blocks(const tl_ccp_part *part, size_t begin, size_t end, bool
   }
 }
 
-/* The first tile of a worker, so that all have about as many blocks. */
+/* First tile of a worker, chosen so that all workers have about as many blocks. */
 static size_t first_tile(const tl_ccp_part *part, int worker, int workers) {
   const tl_colours *colours = &part->colours;
   const size_t blocks = part->colour_block[colours->tile[colours->tiles]];
@@ -57,8 +58,8 @@ static size_t first_tile(const tl_ccp_part *part, int worker, int workers) {
   return lo;
 }
 
-/* Tiles first, each by one worker with all its colours; then the colours between tiles, of whose
- * blocks each worker takes its share. */
+/* Visits tiles first: one worker does all colours of a tile. Then it visits the colours between
+ * tiles; each worker takes a share of their blocks. */
 static void visit_colours(const tl_ccp_part *part, tl_team *team, int worker, int workers,
                           visit what, double *sums) {
   const tl_colours *colours = &part->colours;
@@ -106,7 +107,7 @@ static void measure_block(const tl_ccp_part *part, size_t block) {
                     : tl_ccp_residual_packs(&part->rows, first, last, &part->block_max[block]);
 }
 
-/* The residual of the velocities as they stand; every worker gets the same RMS. */
+/* Residual of the present velocities; every worker gets the same RMS. */
 static double measure(const tl_ccp_part *part, tl_team *team, int worker, int workers) {
   const size_t blocks = part->block_count;
   const size_t end = blocks * (size_t)(worker + 1) / (size_t)workers;
@@ -123,25 +124,25 @@ static double measure(const tl_ccp_part *part, tl_team *team, int worker, int wo
   return rms;
 }
 
-/* Links after contacts. */
+/* Visits links, after contacts. */
 static double visit_links(const tl_ccp_part *part, tl_team *team, int worker, int workers,
                           int turn) {
   if (part->links.count == 0)
     return 0;
-  /* Where velocities change much, the first guess was poor: aim again while they settle. */
+  /* While velocities change much, the rows of links are aimed again: the guess was poor. */
   if (!part->correcting && turn > 0 && (turn & (turn - 1)) == 0)
     tl_links_team_aim(&part->links, team, worker, workers);
   return tl_links_team_sweep(&part->links, team, worker, workers, turn);
 }
 
-/* The residual when all looks done: links are aimed a last time, and must still be met. */
+/* The residual at the end: links are aimed a last time and must still be met. */
 static double measure_aimed(const tl_ccp_part *part, tl_team *team, int worker, int workers) {
   if (part->links.count > 0 && !part->correcting)
     tl_links_team_aim(&part->links, team, worker, workers);
   return measure(part, team, worker, workers);
 }
 
-/* Sum of p.(u + b) over the rows, with the velocities as they stand. */
+/* Sum of p.(u + b) over the rows, at the present velocities. */
 static double find_slope(const tl_ccp_part *part, tl_team *team, int worker, int workers,
                          double *sums) {
   visit_colours(part, team, worker, workers, warm(0), sums);
@@ -150,10 +151,10 @@ static double find_slope(const tl_ccp_part *part, tl_team *team, int worker, int
   return slope;
 }
 
-/* With substeps sweeps are few, and a tall stack that loses its impulses falls: what one contact
- * lost, or one impact left, must not take them from all. A sweep or two take back what is wrong
- * nearby. Returns whether the objective, the mean of the slopes at all impulses and at none, is
- * then where it makes no energy; *q: the objective. */
+/* With substeps there are few sweeps, and a tall stack that loses its impulses falls: one lost
+ * contact or one impact must not take the impulses from all. One or two sweeps correct what is
+ * wrong nearby. Returns true if the objective (the mean of its slopes at all impulses and at none)
+ * is then low enough that no energy is made; *q: the objective. */
 static bool recover(const tl_ccp_part *part, tl_team *team, int worker, int workers, double *sums,
                     double *q) {
   const visit plain = {.is_sweep = true};
@@ -170,11 +171,11 @@ static bool recover(const tl_ccp_part *part, tl_team *team, int worker, int work
   return false;
 }
 
-/* Impulses of the last step are a good start where forces last, and a bad one after an impact,
- * whose impulses would act again: they count with the share that lowers the objective q the most.
- * No visit raises q afterwards, so that no step ends above q = 0, where it makes no energy. With
- * joints the share is another (solve/system/drift.c). With substeps all of them are kept where only
- * a part is wrong; that no energy is made is then for the audit to see (solve/system/audit.c). */
+/* Impulses of the last step are a good start if forces last, and a bad one after an impact, whose
+ * impulses would act again. So they are multiplied by the share that lowers the objective q most.
+ * No visit raises q afterwards, so no step ends above q = 0, where it makes no energy. With joints
+ * the share is a constant (solve/system/drift.c). With substeps all impulses are kept if only a few
+ * are wrong; the audit then ensures that no energy is made (solve/system/audit.c). */
 static void start(const tl_ccp_part *part, tl_team *team, int worker, int workers, double *sums) {
   visit_colours(part, team, worker, workers, warm(1), sums);
   double q = add_blocks(part, sums);
@@ -193,8 +194,8 @@ static void start(const tl_ccp_part *part, tl_team *team, int worker, int worker
   visit_colours(part, team, worker, workers, warm(1), sums);
 }
 
-/* Behind the three sets of sums: whether the first worker was asked to stop, in even and in odd
- * sweeps, which all see behind the barrier that the sums need. */
+/* Place behind the three sets of sums: whether the first worker was asked to stop, in even and in
+ * odd sweeps. All workers read it after the barrier that the sums need. */
 static double *stops_of(const tl_ccp_part *part) { return part->block_sum + 3 * part->block_count; }
 
 /* Runs on every worker at once. All workers take the same decisions, because they add the same

@@ -7,7 +7,7 @@
 #include "solve/ccp/roll_lanes.h"
 #include "solve/ccp/sweep_lanes.h"
 
-/* One step for all directions. */
+/* One step length for all directions of a row. */
 INLINE lanes short_eta(lanes en, lanes et) {
   const lanes zero = {0}, mean = 3 * en * et / (et + 2 * en);
   const lanes least = lanes_select(en < et, en, et);
@@ -20,7 +20,7 @@ INLINE lanes lean_of(const tl_ccp_rows *rows, lanes mu, lanes_vec u, lanes_vec n
   return rows->ncp * most * lanes_sqrt(lanes_dot(slip, slip));
 }
 
-/* Squared length of what of v is across the normal, along which it is `along`. */
+/* Squared length of the part of v across the normal; `along` is its part along the normal. */
 INLINE lanes across2(lanes_vec v, lanes along) {
   const lanes zero = {0}, rest = lanes_dot(v, v) - along * along;
   return lanes_select(rest > zero, rest, zero);
@@ -55,7 +55,7 @@ INLINE void step_pack(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
   }
 }
 
-/* ---- rows that pass on torque: the field has it behind the impulses -------------------------- */
+/* ---- rows that pass on torque: a field has torques behind impulses --------------------------- */
 
 INLINE lanes_wrench load_wrench(const tl_ccp_rows *rows, const tl_ccp_field *field, size_t k,
                                 size_t o) {
@@ -95,7 +95,7 @@ INLINE void add_length2(tl_tally *sum, lanes_wrench change, lanes_vec n,
     add_wide(sum, widen(first, part) + widen(second, part), part * WIDE);
 }
 
-/* d.impulse + w.torque; of rows that pass on none without the latter. */
+/* d.impulse + w.torque; rows that pass on no torque omit the latter. */
 INLINE lanes product_of(lanes_vec d, lanes_vec w, lanes_wrench p, lane_mask rolls,
                         lane_mask alive) {
   const lanes zero = {0}, straight = lanes_dot(d, p.impulse);

@@ -1,5 +1,5 @@
-/* Visits of rows, one lane after the other: the reference, and what runs where rows of a pack share
- * bodies. */
+/* Visits of rows, one lane after the other: the reference, and the version for rows of a pack that
+ * share bodies. */
 #include "solve/ccp/visits.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp_rows *rows, size_t k, uint32_t i) {
   return r;
 }
 
-/* A visit that begins with the impulse p. */
+/* A visit that starts with the impulse p. */
 static double sweep_from(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_vec3 from) {
   tl_ccp_pack *pack = &rows->packs[k];
   const tl_ccp_vec start = {from.x, from.y, from.z};
@@ -77,12 +77,13 @@ double tl_ccp_sweep_lane(const tl_ccp_rows *rows, size_t k, uint32_t i) {
   return sweep_from(rows, k, i, tl_ccp_lane(&rows->packs[k].impulse, i));
 }
 
-/* The same moved on by momentum (tl_ccp_sweep_on_scalar). */
+/* A visit after extrapolation by momentum (tl_ccp_sweep_on_scalar). */
 static double sweep_lane_on(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta, size_t k,
                             uint32_t i, talus_real *pull) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const talus_vec3 now = tl_ccp_lane(&pack->impulse, i), n = tl_ccp_lane(&pack->normal, i);
-  const tl_ccp_course course = {tl_madd(now, beta, tl_sub(now, tl_ccp_lane(&last[k], i))), now};
+  const talus_vec3 way = beta < 0 ? tl_vec3(0, 0, 0) : tl_sub(now, tl_ccp_lane(&last[k], i));
+  const tl_ccp_course course = {tl_madd(now, tl_max(beta, 0), way), now};
   tl_ccp_put_lane(&last[k], i, now);
   const double change = sweep_from(rows, k, i, course.from);
   *pull = 0;
@@ -156,7 +157,7 @@ static double sum_lanes(const talus_real each[W]) {
   return sum;
 }
 
-/* Sums run pack by pack, and lane by lane within each, as a vector's do. */
+/* Sums run pack by pack, and lane by lane within each, like those of a vector. */
 double tl_ccp_warm_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
                                 talus_real share) {
   double sum = 0;
@@ -169,8 +170,8 @@ double tl_ccp_warm_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t en
   return sum;
 }
 
-/* Sums run lane by lane and then over the lanes, as a vector's do; rows with tensors are added one
- * by one, and so are the pulls of momentum. last: NULL without. */
+/* Sums run lane by lane and then over the lanes, like those of a vector; rows with tensors are
+ * added one by one, and so are the pulls of momentum. last: NULL without momentum. */
 static double sweep_packs(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta,
                           size_t begin, size_t end, double *pull) {
   double sum = 0;
@@ -218,7 +219,7 @@ double tl_ccp_residual_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_
   return sum;
 }
 
-/* ---- what runs ------------------------------------------------------------------------------- */
+/* ---- the version in use ---------------------------------------------------------------------- */
 
 double tl_ccp_warm_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial,
                          talus_real share) {

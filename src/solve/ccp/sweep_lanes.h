@@ -1,8 +1,8 @@
 /* Visits of rows, W at a time.
  *
- * Bodies are loaded as solve/ccp/lanes.h has it; the arithmetic is that of kernels/ccp_visit.h with
- * a vector as the number. No operation is fused or reordered, and sums run as those of sweep.c, so
- * the bits are those of the scalar code. */
+ * Bodies are loaded as described in solve/ccp/lanes.h; the arithmetic is that of
+ * kernels/ccp_visit.h with vectors for numbers. No operation is fused or reordered, and sums run in
+ * the order of sweep.c, so the bits are those of the scalar code. */
 #ifndef TL_SOLVE_CCP_SWEEP_LANES_H
 #define TL_SOLVE_CCP_SWEEP_LANES_H
 
@@ -17,25 +17,31 @@ INLINE lanes_vec less(lanes_vec a, lanes_vec b) {
   return r;
 }
 
-/* Momentum of a sweep (solve/ccp/momentum.c): what the sweep before ended with, by pack, which
- * becomes what this one begins with; and how far to go on from there. last NULL: none. */
+/* Momentum of a sweep (solve/ccp/momentum.c). last: by pack, the impulses after the sweep before;
+ * replaced by those at the begin of this sweep; NULL: no momentum. beta: factor of the
+ * extrapolation; < 0: there was no sweep before, and `last` is only written. */
 typedef struct course {
   tl_ccp_lanes *last;
   talus_real beta;
 } course;
 
-/* What a visit begins with: the impulse of the pack, moved on by momentum. */
+/* The impulse at the begin of a visit: that of the pack, extrapolated by momentum. */
 INLINE lanes_vec start_of(const tl_ccp_pack *pack, size_t k, size_t o, const course *on) {
   const lanes_vec now = load_vec(&pack->impulse, o);
   if (!on->last)
     return now;
   const lanes zero = {0}, share = zero + on->beta;
+  if (on->beta < 0) {
+    const lanes_vec first = {now.x + zero, now.y + zero, now.z + zero};
+    store_vec(&on->last[k], o, now);
+    return first;
+  }
   const lanes_vec from = lanes_madd(now, share, less(now, load_vec(&on->last[k], o)));
   store_vec(&on->last[k], o, now);
   return from;
 }
 
-/* (from - now) . E^-1 (now - last): positive where the sweep went back. */
+/* (from - now) . E^-1 (now - last): positive if the visit went back. */
 INLINE lanes pull_of(const tl_ccp_pack *pack, size_t o, lanes_vec n, lanes_vec from, lanes_vec now,
                      lanes_vec last) {
   const lanes zero = {0}, en = load(pack->en + o), et = load(pack->et + o);
@@ -45,7 +51,7 @@ INLINE lanes pull_of(const tl_ccp_pack *pack, size_t o, lanes_vec n, lanes_vec f
   return lanes_select((en > zero) & (et > zero), pull, zero);
 }
 
-/* What a visit changes: impulses of the pack, and how far they moved in velocity units. */
+/* Stores the new impulses of the pack and returns their squared changes in velocity units. */
 INLINE lanes take_step(const tl_ccp_rows *rows, size_t k, size_t o, lanes_vec u, lanes_vec n,
                        const course *on, lanes_vec *change, lanes *pull) {
   tl_ccp_pack *pack = &rows->packs[k];
@@ -60,7 +66,7 @@ INLINE lanes take_step(const tl_ccp_rows *rows, size_t k, size_t o, lanes_vec u,
   return lanes_select(en > zero, lanes_dot(*change, *change) / (en * et), zero);
 }
 
-/* Two bodies of each row, and their tensors where `by_tensor`. */
+/* The two bodies of each row, and their tensors if `by_tensor`. */
 typedef struct pair_lanes {
   body_lanes a, b;
   tensor_lanes tensor_a, tensor_b;
@@ -99,7 +105,7 @@ INLINE lanes visit_rows(const tl_ccp_rows *rows, size_t k, size_t o, const bool 
   return moved;
 }
 
-/* Arms along the normal (tl_ccp_is_radial): one cross product does for both bodies. */
+/* A visit with arms along the normal (tl_ccp_is_radial): one cross product serves both bodies. */
 INLINE lanes visit_radial(const tl_ccp_rows *rows, size_t k, size_t o, const course *on,
                           pair_lanes *of, lanes *pull) {
   const tl_ccp_pack *pack = &rows->packs[k];
@@ -156,7 +162,7 @@ INLINE void load_bodies_of(const tl_ccp_rows *rows, size_t k, bodies_of_pack *of
   }
 }
 
-/* tl_ccp_lane_velocity. */
+/* tl_ccp_lane_velocity for W rows. */
 INLINE lanes_vec velocity_of(const tl_ccp_rows *rows, size_t k, size_t o,
                              const bodies_of_pack *of) {
   const tl_ccp_pack *pack = &rows->packs[k];
@@ -169,7 +175,7 @@ INLINE lanes_vec velocity_of(const tl_ccp_rows *rows, size_t k, size_t o,
                                  arm_of(arms ? &arms->b : NULL, pack->reach_b, o, n));
 }
 
-/* The same of a pack by itself. */
+/* The same for a pack whose bodies are not loaded yet. */
 INLINE lanes_vec velocity_at(const tl_ccp_rows *rows, size_t k, size_t o) {
   const tl_ccp_pack *pack = &rows->packs[k];
   bodies_of_pack of = {0};
@@ -186,9 +192,9 @@ INLINE lanes residual_pack(const tl_ccp_rows *rows, size_t k, size_t o, const bo
                         load(pack->et + o), rows->ncp > 0);
 }
 
-/* Packs stream through once a sweep, and the bodies of one are far apart: both are asked for early,
- * packs long before their bodies, whose numbers are in them. n packs from k on have the same
- * bodies. bytes: of a pack that are used. */
+/* A sweep streams through packs once, and the bodies of a pack are far apart in memory. Both are
+ * prefetched; packs long before bodies, because packs hold the indices of bodies. n packs from k on
+ * have the same bodies. bytes: how much of a pack the sweep reads. */
 INLINE void prefetch_run(const tl_ccp_rows *rows, size_t k, size_t n, const size_t bytes) {
   for (size_t i = 0; i < n; ++i) {
     const char *pack = (const char *)&rows->packs[k + i + 8];
@@ -202,6 +208,11 @@ INLINE void prefetch_run(const tl_ccp_rows *rows, size_t k, size_t n, const size
     __builtin_prefetch(&rows->bodies[near->a[i]], 1);
     __builtin_prefetch(&rows->bodies[near->b[i]], 1);
   }
+}
+
+/* Reaches stand last, and are not read where there are arms. */
+INLINE size_t bytes_of_pack(const tl_ccp_rows *rows) {
+  return rows->arms ? offsetof(tl_ccp_pack, reach_a) : sizeof(tl_ccp_pack);
 }
 
 INLINE void prefetch_ahead(const tl_ccp_rows *rows, size_t k, const size_t bytes) {
@@ -231,8 +242,8 @@ INLINE pack_numbers load_numbers(const talus_real from[TL_CCP_LANES]) {
 
 /* ---- runs ------------------------------------------------------------------------------------
  *
- * Contacts of eight pairs of bodies stand in packs one behind the other (bundles.c): the bodies of
- * such a run stay in registers. */
+ * Contacts of eight pairs of bodies follow each other in packs (bundles.c): the bodies of such a
+ * run stay in registers. */
 
 #define MOST_OF_RUN 8
 
@@ -248,7 +259,7 @@ INLINE bool have_same_bodies(const tl_ccp_pack *x, const tl_ccp_pack *y) {
 }
 _Static_assert(offsetof(tl_ccp_pack, b) == sizeof((tl_ccp_pack *)0)->a, "a, then b");
 
-/* Packs from k on, before `end`, that have the same bodies in the same lanes. */
+/* Number of packs from k on, before `end`, that have the same bodies in the same lanes. */
 INLINE size_t run_from(const tl_ccp_rows *rows, size_t k, size_t end) {
   size_t n = 1;
   while (n < MOST_OF_RUN && k + n < end && have_same_bodies(&rows->packs[k], &rows->packs[k + n]))
@@ -256,7 +267,7 @@ INLINE size_t run_from(const tl_ccp_rows *rows, size_t k, size_t end) {
   return n;
 }
 
-/* By pack of a run. */
+/* A number for each pack of a run. */
 typedef struct run_numbers {
   pack_numbers moved[MOST_OF_RUN], pull[MOST_OF_RUN];
 } run_numbers;
@@ -276,7 +287,8 @@ INLINE void sweep_run(const tl_ccp_rows *rows, size_t k, size_t n, const bool ra
   }
 }
 
-/* A pack with rows that pass on torque, whose momentum is not of this kind. */
+/* Sweeps a pack with rows that pass on torque; these store their momentum elsewhere
+ * (momentum.c). */
 static double sweep_apart(const tl_ccp_rows *rows, size_t k, double sum, pack_numbers *moved) {
   talus_real each[TL_CCP_LANES];
   sweep_rolls(rows, k, each);
@@ -298,12 +310,12 @@ INLINE double sweep_all(const tl_ccp_rows *rows, size_t begin, size_t end, const
     run_numbers of;
     n = 1;
     if (tl_ccp_rolls(rows, k)) {
-      prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+      prefetch_ahead(rows, k, bytes_of_pack(rows));
       sum = sweep_apart(rows, k, sum, &moved);
       continue;
     }
     n = run_from(rows, k, end);
-    prefetch_run(rows, k, n, sizeof(tl_ccp_pack));
+    prefetch_run(rows, k, n, bytes_of_pack(rows));
     const bool by_tensor = !radial && tl_ccp_needs_tensor(rows, &rows->packs[k]);
     if (radial)
       sweep_run(rows, k, n, true, false, on, &of);
@@ -386,7 +398,7 @@ static double warm_packs(const tl_ccp_rows *rows, size_t begin, size_t end, talu
   const bool radial = tl_ccp_is_radial(rows);
   double sum = 0;
   for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+    prefetch_ahead(rows, k, bytes_of_pack(rows));
     const pack_numbers work =
         radial ? warm_any(rows, k, share, true) : warm_any(rows, k, share, false);
     sum += add_pack(0, &work);
@@ -403,7 +415,8 @@ static void tally_work(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tal
   }
 }
 
-/* Bias times impulse: what rows have of the objective (solve/system/energy.c). */
+/* Tallies bias times impulse: the part of the objective that belongs to rows
+ * (solve/system/energy.c). */
 static void tally_biases(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum) {
   for (size_t k = begin; k < end; ++k)
     for (size_t o = 0; o < TL_CCP_LANES; o += W) {
@@ -421,7 +434,8 @@ static void tally_numbers(const double *numbers, size_t eights, tl_tally *sum) {
   }
 }
 
-/* of: what the pack before had, if there is one from `begin` on; then this one's. */
+/* Loads the bodies of pack k, or keeps those of pack k - 1 (in `of`, if k > begin) where they are
+ * the same. */
 INLINE void follow_bodies(const tl_ccp_rows *rows, size_t begin, size_t k, bodies_of_pack *of) {
   if (k == begin || !have_same_bodies(&rows->packs[k - 1], &rows->packs[k]))
     load_bodies_of(rows, k, of);
@@ -450,7 +464,7 @@ static double residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, 
   bodies_of_pack of = {0};
   *most = 0;
   for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+    prefetch_ahead(rows, k, bytes_of_pack(rows));
     follow_bodies(rows, begin, k, &of);
     const pack_numbers r = residual_any(rows, k, &of);
     double all = 0;
@@ -482,7 +496,7 @@ static void tally_residuals(const tl_ccp_rows *rows, size_t begin, size_t end, t
 
 /* ---- position correction (solve/ccp/correct.c) ----------------------------------------------- */
 
-/* tl_impulse_target. */
+/* tl_impulse_target for W rows. */
 INLINE lanes find_target(const tl_ccp_aim *aim, lanes gap) {
   const lanes zero = {0}, beyond = -gap - aim->slop;
   const lanes part = aim->share * beyond, most = zero + aim->h * aim->recovery_speed;
@@ -514,7 +528,7 @@ static void aim_packs(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t beg
                       uint8_t *deep) {
   bodies_of_pack of = {0};
   for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
+    prefetch_ahead(rows, k, bytes_of_pack(rows));
     follow_bodies(rows, begin, k, &of);
     for (size_t o = 0; o < TL_CCP_LANES; o += W)
       aim_pack(rows, aim, k, o, &of, deep);

@@ -7,7 +7,7 @@
  * `published` (Peters, Sherif and Bell; figures 21 and 22): each body gets the velocity of eq. (9)
  * from its own and its partner's velocity, both from BEFORE the step; of several partners the last
  * counts. A pair acts once, when it begins to overlap, whether it approaches or not. If three
- * bodies touch, momentum and energy are not conserved, which this method is kept to show. Walls
+ * bodies touch, momentum and energy are not conserved; the method is kept to show this. Walls
  * reflect bodies that approach. */
 #include "contact/contact.h"
 #include "crowd/free.h"
@@ -15,19 +15,20 @@
 #include "solve/solve.h"
 
 #define PASSES 1000
-#define STILL  (TALUS_SINGLE ? 1e-6 : 1e-14) /* of the fastest: no approach */
+/* part of the largest speed: slower pairs do not approach */
+#define STILL (TALUS_SINGLE ? 1e-6 : 1e-14)
 
 typedef struct elastic_job {
   const tl_crowd *crowd;
   tl_contacts *contacts;
   tl_twist *twists;      /* by row */
-  const uint32_t *order; /* of the colour at work */
-  uint8_t *acted;        /* by contact: in this pass */
-  talus_real still;      /* m/s */
+  const uint32_t *order; /* contacts of the colour being visited */
+  uint8_t *acted;        /* by contact: whether it was reflected in this pass */
+  talus_real still;      /* m/s: pairs slower than this do not approach */
   double slowest;
 } elastic_job;
 
-/* What one kilogram of the body takes: 0 where contacts cannot move it. */
+/* Inverse mass of the body (1/kg); 0 if contacts cannot move it. */
 static double inverse_mass(const tl_crowd *crowd, uint32_t slot) {
   return tl_body_is_static(crowd->model, slot) ? 0 : 1 / (double)crowd->model->property.mass[slot];
 }
@@ -96,7 +97,7 @@ static talus_status solve_symmetric(elastic_job *job, tl_solve_report *report) {
 
 /* ---- as published ---------------------------------------------------------------------------- */
 
-/* Whether the pair overlapped when the last step began. */
+/* True if the pair overlapped already at the begin of the last step. */
 static bool was_there(const tl_crowd *crowd, const tl_contact *c) {
   const tl_contacts *before = crowd->contacts_before;
   for (size_t i = tl_contacts_first_of(before, c->a);
@@ -149,7 +150,8 @@ typedef struct load_job {
   _Atomic double most; /* m2/s2 */
 } load_job;
 
-/* tl_free_of of a free body without loads, locks and sleep: most of them, in few instructions. */
+/* tl_free_of in few instructions, for a body without loads, locks and sleep; most bodies are
+ * such. */
 static inline tl_free fall(const tl_crowd *crowd, size_t i) {
   return (tl_free){
       tl_madd(crowd->in->velocity[i], TL_R(crowd->dt), crowd->model->gravity),
@@ -176,7 +178,7 @@ static void load_range(void *context, size_t begin, size_t end, tl_tally *work) 
   tl_atomic_max(&load->most, most);
 }
 
-/* Free velocities, how fast the fastest is, and what loads give. */
+/* Writes the free velocities; finds the largest speed and the work of loads. */
 static double load(const elastic_job *job, double *load_work) {
   load_job all = {.job = job};
   tl_tally work;
@@ -186,7 +188,7 @@ static double load(const elastic_job *job, double *load_work) {
   return sqrt(atomic_load(&all.most));
 }
 
-/* What the body has gained, once: of bodies without a contact it is nothing. */
+/* Adds the energy that the body has gained, once per body. Bodies without a contact gain none. */
 static void add_gain(const elastic_job *job, uint32_t slot, uint8_t *seen, tl_tally *gain) {
   if (seen[slot] || tl_body_is_static(job->crowd->model, slot))
     return;
@@ -198,7 +200,7 @@ static void add_gain(const elastic_job *job, uint32_t slot, uint8_t *seen, tl_ta
                    ((double)tl_length2(job->twists[slot].velocity) - (double)tl_length2(before)));
 }
 
-/* J: by all contacts. */
+/* Work of all contacts, J. */
 static talus_status find_work(const elastic_job *job, double *work) {
   const tl_crowd *crowd = job->crowd;
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
@@ -216,7 +218,8 @@ static talus_status find_work(const elastic_job *job, double *work) {
   return TALUS_OK;
 }
 
-/* Bodies whose centre is behind a wall, the distances of centres of pairs times impulses. */
+/* Counts bodies whose centre is behind a wall, and sums impulse times distance of centres over
+ * pairs. */
 static void look_back(const elastic_job *job, tl_solve_report *report) {
   const tl_model *model = job->crowd->model;
   for (size_t i = 0; i < job->contacts->count; ++i) {
@@ -246,7 +249,7 @@ talus_status tl_elastic_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_t
   job.slowest = model->solve.bounce_speed >= 0
                     ? model->solve.bounce_speed
                     : fmax(0.01 * (double)tl_length(model->gravity) * crowd->dt, 1e-4 * fastest);
-  for (size_t i = 0; i < contacts->count; ++i) /* laid in from the last step */
+  for (size_t i = 0; i < contacts->count; ++i) /* impulses still hold those of the last step */
     contacts->data[i].impulse = tl_vec3(0, 0, 0);
   if (model->solve.response == TALUS_RESPONSE_PUBLISHED)
     TL_TRY(solve_published(&job, report));

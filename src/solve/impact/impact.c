@@ -1,10 +1,11 @@
-/* Which contacts close within the step, and when; what impacts leave to the rows. */
+/* Finds which contacts close within the step, and when; and what impacts leave for the rows. */
 #include "solve/impact/impact.h"
 
 #include "joint/joint.h"
 
-#define GRAIN    1024
-#define FEW_HITS ((size_t)1024) /* of one step: more of them are asked for when they come */
+#define GRAIN 1024
+/* hits of one step for which memory is taken at the begin; more is taken when needed */
+#define FEW_HITS ((size_t)1024)
 
 bool tl_impact_is_possible(const tl_model *model) {
   for (size_t i = 0; i < model->laws.count; ++i)
@@ -15,23 +16,23 @@ bool tl_impact_is_possible(const tl_model *model) {
 
 /* ---- meetings -------------------------------------------------------------------------------- */
 
-/* m: the radius of a sphere; < 0: another shape. */
+/* Radius of a sphere, m; negative for another shape. */
 static talus_real radius_of(const tl_model *model, uint32_t slot) {
   const tl_shape *shape = tl_body_shape(model, slot);
   return shape->kind == TALUS_SPHERE ? shape->radius * model->property.scale[slot] : -1;
 }
 
-/* The speed below which impacts do not bounce. By default, neither does a body that would be back
- * within two steps: otherwise a heap of little restitution would rattle in every step. A contact
- * without restitution never bounces. */
+/* The speed below which impacts do not bounce. By default a body that would be back within two
+ * steps does not bounce either: otherwise a heap of little restitution would rattle in every step.
+ * A contact without restitution never bounces. */
 static talus_real slowest(const tl_impact *job, talus_real restitution) {
   return job->is_relative && restitution > 0
              ? tl_max(job->bounce_speed, job->bounce_speed / (2 * restitution))
              : job->bounce_speed;
 }
 
-/* A chain of impacts with e < 1 has no end without gravity: impacts that are slow compared with the
- * one that began the chain stop as well. */
+/* Without gravity a chain of impacts with e < 1 never ends: impacts that are slow compared with the
+ * first of the chain do not bounce either. */
 static talus_real least_speed(const tl_impact *job, uint32_t a, uint32_t b,
                               talus_real restitution) {
   const talus_real least = slowest(job, restitution);
@@ -39,14 +40,15 @@ static talus_real least_speed(const tl_impact *job, uint32_t a, uint32_t b,
                           : least;
 }
 
-/* Where b gets to beside a by `when`, less where it was at t0. */
+/* Position of b relative to a at time `when`, minus the same at t0. */
 static talus_vec3 way_until(const tl_impact *job, uint32_t a, uint32_t b, talus_real when) {
   const tl_system *system = job->system;
   const talus_vec3 shift = tl_sub(system->shifts[b].v, system->shifts[a].v);
   return tl_madd(tl_scale(shift, job->h), when, tl_sub(system->bodies[b].v, system->bodies[a].v));
 }
 
-/* Two spheres meet where they are then, not where they are at t0. */
+/* Contact of two spheres at the time they meet: their normal is that of the moment, not that of
+ * t0. */
 static bool meet_spheres(const tl_impact *job, uint32_t a, uint32_t b, talus_real radius_a,
                          talus_real radius_b, talus_real from, talus_real least, tl_meeting *m) {
   const tl_system *system = job->system;
@@ -54,7 +56,7 @@ static bool meet_spheres(const tl_impact *job, uint32_t a, uint32_t b, talus_rea
   const talus_vec3 at = tl_sub(m->arm_a, m->arm_b);
   const talus_vec3 d = tl_add(at, way_until(job, a, b, 0));
   const talus_vec3 u = tl_sub(system->bodies[b].v, system->bodies[a].v);
-  /* The speed along the line of centres only falls. */
+  /* The speed along the line of centres can only fall until then. */
   const talus_vec3 x = tl_madd(d, from, u);
   const talus_real approach = -tl_dot(x, u);
   if (!(approach > 0 && approach * approach > least * least * tl_length2(x)))
@@ -68,11 +70,12 @@ static bool meet_spheres(const tl_impact *job, uint32_t a, uint32_t b, talus_rea
   m->arm_a = tl_scale(m->normal, radius_a + (far - reach) / 2);
   m->arm_b = tl_scale(m->normal, -radius_b - (far - reach) / 2);
   m->speed = tl_dot(m->normal, u);
-  return m->speed < 0; /* rounding: not where they graze */
+  return m->speed < 0; /* rounding error: spheres that graze do not approach */
 }
 
-/* Other surfaces stay as they are at t0. Both bodies are hit in one point, or angular momentum
- * would change: midway along the normal; along the surface where the sphere is, or what moves. */
+/* Contacts of other shapes keep their normal of t0. Both bodies are hit at one point, because
+ * angular momentum would change otherwise. Along the normal, the point is in the middle; along the
+ * surface, it follows the sphere, or else the body that moves. */
 static void move_arms(const tl_impact *job, uint32_t a, uint32_t b, talus_real with_b,
                       tl_meeting *m) {
   const talus_vec3 way = way_until(job, a, b, m->when);
@@ -92,7 +95,7 @@ static bool meet_planes(const tl_impact *job, uint32_t a, uint32_t b, talus_real
   return tl_impact_close(gap + job->h * tl_dot(shift, m->normal), m->speed, from, &m->when);
 }
 
-/* Whether the contact meets within the step, no slower than `least`. */
+/* True if the contact closes within the step at a speed of at least `least`. */
 static bool meet(const tl_impact *job, size_t contact, talus_real least, tl_meeting *m) {
   const tl_system *system = job->system;
   const tl_contact *c = &system->contacts->data[contact];
@@ -124,9 +127,9 @@ bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *m) {
   return meet(job, contact, least_speed(job, a, b, e), m);
 }
 
-/* ---- the first look -------------------------------------------------------------------------- */
+/* ---- the first search ------------------------------------------------------------------------ */
 
-/* Speed along the normal with which a contact comes nearer, as it stands at t0. */
+/* Speed at which a contact closes along its normal of t0. */
 static talus_real speed_of(const tl_system *system, const tl_contact *c) {
   const tl_ccp_body *a = &system->bodies[tl_system_body(system, c->a)];
   const tl_ccp_body *b = &system->bodies[tl_system_body(system, c->b)];
@@ -138,8 +141,8 @@ static talus_real speed_of(const tl_system *system, const tl_contact *c) {
                 c->normal);
 }
 
-/* Whether the contact comes to touch by its normal at t0, fast enough. Nothing bounces that does
- * not; spheres that pass each other do, too. */
+/* True if the contact closes along its normal of t0, and fast enough. A contact that does not close
+ * so cannot bounce; one of spheres that pass each other does close so, but is no impact. */
 static bool comes(const tl_impact *job, size_t i, talus_real restitution) {
   const tl_contact *c = &job->system->contacts->data[i];
   const talus_real speed = speed_of(job->system, c);
@@ -176,7 +179,8 @@ static void list_contacts(tl_impact *job) {
   const tl_system *system = job->system;
   const size_t n = system->contacts->count, bodies = system->crowd->count;
   memset(job->start, 0, (bodies + 2) * sizeof *job->start);
-  for (int turn = 0; turn < 2; ++turn) { /* counts, then entries; starts end one place further */
+  /* first pass counts, second writes; starts end one place further */
+  for (int turn = 0; turn < 2; ++turn) {
     for (size_t i = 0; i < n; ++i) {
       const tl_contact *c = &system->contacts->data[i];
       const uint32_t each[2] = {tl_system_body(system, c->a), tl_system_body(system, c->b)};
@@ -200,8 +204,8 @@ static void reach(tl_impact *job, uint32_t body, uint32_t *list, size_t *count) 
   list[(*count)++] = body;
 }
 
-/* Contacts without restitution take part where a chain of contacts that come to touch leads to one
- * with it: those without any stop in the solver. */
+/* Lists the contacts that wait for an impact. A contact without restitution takes part only if
+ * closing contacts connect it to one with restitution; otherwise the solver stops it. */
 static void gather_waiting(tl_impact *job, uint32_t *list) {
   const tl_system *system = job->system;
   size_t count = 0;
@@ -225,12 +229,12 @@ static void gather_waiting(tl_impact *job, uint32_t *list) {
     job->owner[list[k]] = TL_NONE;
 }
 
-/* ---- what is left for rows ------------------------------------------------------------------- */
+/* ---- gaps for the rows ----------------------------------------------------------------------- */
 
-/* Rows use the normal at t0, and gaps that are corrected for the shifts of impacts. The row of
- * spheres that pass each other, or separate after they were hit, gets a gap that demands nothing of
- * these velocities. A corrected gap never makes a row push: a negative gap without overlap counts
- * as touching. */
+/* The gap of a contact's row after impacts. Rows use the normal at t0, and gaps are corrected for
+ * the shifts of impacts. Spheres that pass each other, or separate after they were hit, get a gap
+ * that demands nothing of their present velocities. A corrected gap never makes a row push: a
+ * negative gap without overlap becomes 0. */
 static talus_real gap_left(const tl_impact *job, size_t i) {
   const tl_system *system = job->system;
   const tl_contact *c = &system->contacts->data[i];
@@ -256,7 +260,7 @@ static void leave_gaps(void *context, size_t begin, size_t end) {
     job->system->gaps[i] = gap_left(job, i);
 }
 
-/* ---- the order of things --------------------------------------------------------------------- */
+/* ---- sequence -------------------------------------------------------------------------------- */
 
 static talus_status take_room(tl_impact *job) {
   tl_arena *arena = job->system->crowd->arena;
@@ -293,7 +297,7 @@ static talus_status find_held(tl_impact *job) {
   return TALUS_OK;
 }
 
-/* No body was hit yet. */
+/* Marks all bodies as not hit. */
 static void begin_bodies(void *context, size_t begin, size_t end) {
   const tl_impact *job = context;
   const tl_ccp_body nobody = {.inv_mass = 0};
@@ -305,7 +309,7 @@ static void begin_bodies(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Who was hit, to the contacts. */
+/* Writes the impacts of the step to the contacts. */
 static talus_status list_hits(const tl_impact *job) {
   tl_contacts *contacts = job->system->contacts;
   size_t count = 0;
@@ -338,7 +342,7 @@ static talus_status run(tl_impact *job) {
   return list_hits(job);
 }
 
-/* m/s: below, a speed is what rounding left of others, and nothing bounces with that. */
+/* Speeds below this (m/s) are rounding errors of others and do not bounce. */
 static talus_real rounding_of(const tl_system *system) {
   const tl_summary *s = &system->summary;
   const talus_real fastest = tl_max(tl_length(s->slowest), tl_length(s->fastest));
@@ -356,7 +360,7 @@ talus_status tl_impact_find(tl_system *system, tl_ccp_body *shifts) {
     return TALUS_OK;
   talus_real *gaps;
   tl_twist *kicks;
-  /* Room in every step, so that the arena does not grow and shrink with the impacts. */
+  /* Memory for gaps is taken in every step, so that the arena keeps its size. */
   TL_TAKE(arena, n, &gaps);
   TL_TAKE(arena, system->crowd->count + 1, &kicks);
   TL_TRY(tl_array_reserve(&system->contacts->hits,

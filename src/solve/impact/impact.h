@@ -20,9 +20,9 @@
 #include "kernels/impact.h"
 #include "solve/system/system.h"
 
-#define TL_IMPACT_HITS 250 /* of one contact in a step: the solver stops what is left of it */
+#define TL_IMPACT_HITS 250 /* impacts of one contact in a step; the solver stops what is left */
 
-/* How a contact meets. */
+/* A meeting: where and when a contact closes. */
 typedef struct tl_meeting {
   talus_vec3 normal, arm_a, arm_b; /* at that moment */
   talus_real when, speed;          /* s after t0; m/s along the normal, negative */
@@ -35,37 +35,39 @@ typedef struct tl_impact {
 
   /* By solver body. */
   talus_real *clock;   /* s: when it was last hit */
-  talus_real *fastest; /* m/s: of the impacts that it had a part in, or that led to it */
+  talus_real *fastest; /* m/s: of the impacts in which it took part, or which led to these */
   uint32_t *start;     /* its contacts: entry[start[i]] ... entry[start[i + 1] - 1] */
   uint32_t *owner;     /* scratch of a round; TL_NONE between rounds */
   uint32_t *entry;
-  uint8_t *held; /* a joint holds it, and it is not shifted; NULL: no joints */
+  uint8_t *held; /* a joint holds the body, so it is not shifted; NULL: no joints */
 
   /* Contacts that wait: a heap by (time, index). */
-  uint32_t *heap, *place; /* place: of a contact in the heap; TL_NONE: it does not wait */
+  uint32_t *heap, *place; /* place: of a contact in the heap; TL_NONE: not in it */
   talus_real *time;
   size_t waiting;
-  uint16_t *hits;    /* by contact: impacts that it had, hard ones several times */
-  talus_vec3 *given; /* by contact: what they gave to b, N s */
+  uint16_t *hits;    /* by contact: number of its impacts; hard ones count several times */
+  talus_vec3 *given; /* by contact: sum of its impacts on b, N s */
 } tl_impact;
 
-/* Whether some pair of materials bounces. */
+/* True if some pair of materials bounces. */
 bool tl_impact_is_possible(const tl_model *model);
 
-/* Between loading bodies and rows: changes the velocities of bodies; fills system->shifts (room is
- * given, or NULL: nothing bounces here), gaps, hits and kicks where something happened. */
+/* Call between loading bodies and making rows. Changes the velocities of bodies; fills
+ * system->shifts, gaps, hits and kicks if a contact bounced. shifts: memory for them, or NULL:
+ * nothing can bounce. */
 talus_status tl_impact_find(tl_system *system, tl_ccp_body *shifts);
 
 /* ---- shared by the files --------------------------------------------------------------------- */
 
-/* Whether the contact bounces, or would with restitution, as bodies now fly; and how. */
+/* True if the contact closes with its bodies' present velocities and bounces, or would with
+ * restitution; writes the meeting. */
 bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *meeting);
 
 void tl_impact_wait(tl_impact *job, uint32_t contact, talus_real time);
 void tl_impact_forget(tl_impact *job, uint32_t contact);
-uint32_t tl_impact_next(tl_impact *job); /* takes the first */
+uint32_t tl_impact_next(tl_impact *job); /* removes and returns the first */
 
-/* Everything that meets first, and at the same moment. */
+/* Solves all contacts that meet at the earliest moment. */
 talus_status tl_impact_round(tl_impact *job);
 
 static inline tl_impact_pair tl_impact_pair_of(const tl_system *system, uint32_t a, uint32_t b) {

@@ -1,4 +1,5 @@
-/* Contacts that wait for their impact: a binary heap that knows where each of them stands. */
+/* Queue of contacts that wait for their impact: a binary heap that knows each contact's place in
+ * it. */
 #include "solve/impact/impact.h"
 
 static bool is_before(const tl_impact *job, uint32_t x, uint32_t y) {

@@ -1,19 +1,20 @@
-/* What happens at one moment: contacts that meet together, cluster by cluster. */
+/* One moment of impacts: solves the contacts that meet together, cluster by cluster. */
 #include "solve/impact/impact.h"
 
-#define TIE            TL_R(1e-6) /* of the step: what is nearer in time is the same moment */
-#define LOOK_EVERY     1024       /* contacts of a moment */
-#define TURNS_OF_A_HIT 16         /* more turns than that over a cluster count as another hit */
+#define TIE        TL_R(1e-6) /* part of the step: meetings closer in time are one moment */
+#define LOOK_EVERY 1024       /* contacts of a moment between two looks at cancellation */
+/* turns over a cluster; each further such number counts as another hit */
+#define TURNS_OF_A_HIT 16
 
 /* A contact of the round. Clusters are lists of them. */
 typedef struct hit {
   tl_impact_row row;
   uint32_t contact, a, b; /* solver bodies */
-  uint32_t parent;        /* of the forest by which clusters are found */
-  uint32_t next, first;   /* of its cluster: the one behind; TL_NONE: none. Of a root: the first */
+  uint32_t parent;        /* of the forest that finds clusters */
+  uint32_t next, first;   /* next contact of its cluster, or TL_NONE; for a root: the first one */
 } hit;
 
-/* A body that the cluster can move, as it was. */
+/* A body that the cluster can move, and its velocity before. */
 typedef struct moved {
   uint32_t body;
   tl_twist before;
@@ -29,13 +30,13 @@ typedef struct moment {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* What loads change of a body's velocity from the middle of the step to the impact; locked
+/* The change of a body's velocity by loads from the middle of the step to the impact; locked
  * directions have none.
  *
- * A step has the loads of all of it in its velocity, which is that of its middle on the way that a
- * body really takes. With this the bounce keeps the energy that symplectic steps keep; without,
- * every bounce would change it by up to m g h v, up or down. A body that is not shifted, because a
- * joint holds it, bounces where the step began. */
+ * The velocity includes the loads of the whole step; on the body's true path it is the velocity at
+ * the middle of the step. With this change the bounce conserves the energy of symplectic steps;
+ * without it every bounce would change the energy by up to m g h v. A body that is not shifted,
+ * because a joint holds it, bounces with its velocity at the begin of the step. */
 static tl_twist load_change_of_body(const tl_impact *job, uint32_t slot, uint32_t body,
                                     talus_real when) {
   const tl_system *system = job->system;
@@ -69,7 +70,7 @@ static talus_vec3 load_change_of(const tl_impact *job, const tl_contact *c, cons
                 tl_add(a.velocity, tl_cross(a.spin, h->row.arm_a)));
 }
 
-/* Whether the body answers as a ball does, or not at all. */
+/* True if the body responds like a ball (isotropic), or cannot move. */
 static bool is_ball(const tl_impact *job, uint32_t slot, uint32_t body) {
   const tl_ccp_body *b = &job->system->bodies[body];
   return !(b->inv_mass > 0) ||
@@ -110,7 +111,8 @@ static void join(moment *r, uint32_t i, uint32_t body) {
   r->hits[x > y ? x : y].parent = x > y ? y : x;
 }
 
-/* Lists of the contacts that share bodies which can move, in the order in which they came. */
+/* Lists the contacts of each cluster, i.e. contacts connected by movable bodies, in the order in
+ * which they came. */
 static void find_clusters(moment *r) {
   for (uint32_t i = 0; i < r->count; ++i) {
     join(r, i, r->hits[i].a);
@@ -127,7 +129,7 @@ static void find_clusters(moment *r) {
 
 /* ---- one cluster ----------------------------------------------------------------------------- */
 
-/* Visits until nothing changes: `rub` friction alone, with normal impulses as they are. */
+/* Visits the contacts until velocities settle. rub: friction only, with normal impulses kept. */
 static void settle(const moment *r, uint32_t first, talus_real scale, bool rub) {
   const tl_system *system = r->job->system;
   const bool alone = r->hits[first].next == TL_NONE;
@@ -200,7 +202,7 @@ static void solve(moment *r, uint32_t first) {
   weigh(r, first);
 }
 
-/* ---- what comes of it ------------------------------------------------------------------------ */
+/* ---- results of a cluster -------------------------------------------------------------------- */
 
 static void look_again(tl_impact *job, uint32_t contact) {
   tl_meeting m;
@@ -210,9 +212,9 @@ static void look_again(tl_impact *job, uint32_t contact) {
     tl_impact_forget(job, contact);
 }
 
-/* An impact of many contacts is hard to solve and counts for more: a heap of blocks that rattles
- * would otherwise spend seconds on a step. By their number, which does not depend on rounding as
- * the turns do that it took. */
+/* An impact of many contacts is expensive and counts as several hits: a heap of blocks that rattles
+ * would otherwise spend seconds on a step. The number follows from the number of contacts, which
+ * does not depend on rounding, as the number of turns does. */
 static uint16_t hits_of(const moment *r, uint32_t first) {
   uint32_t count = 0;
   for (uint32_t i = first; i != TL_NONE && count < TL_IMPACT_HITS; i = r->hits[i].next)
@@ -237,10 +239,10 @@ static void keep_impulses(const moment *r, uint32_t first) {
     job->fastest[r->moved[k].body] = fastest;
 }
 
-/* Bodies have flown with their old velocity until now. A turn back would change the angular
- * momentum of a body that does not answer the same in every direction: such a body turns with its
- * new spin throughout the step. What joints hold would be torn out of them, who have not had their
- * say yet. */
+/* Bodies have moved with their old velocity until now, so they are shifted. Turning a body back
+ * would change its angular momentum if it is not isotropic: such a body turns with its new spin
+ * throughout the step. Bodies that joints hold are not shifted, because joints are solved later and
+ * would be pulled apart. */
 static void shift_bodies(const moment *r) {
   tl_system *system = r->job->system;
   const talus_real share = r->when / r->job->h;
@@ -271,13 +273,13 @@ static void pass_on(const moment *r) {
   }
 }
 
-/* Takes what meets first from the queue, and what meets at the same moment; contacts that were
- * taken stand behind those that wait. Returns how many. */
+/* Takes the earliest contact from the queue, and all that meet at the same moment; stores them in
+ * the heap's array behind those that wait. Returns their number. */
 static size_t take_first(tl_impact *job) {
   tl_meeting m;
   const uint32_t first = job->heap[0];
   talus_real last = job->time[first] + TIE * job->h;
-  if (tl_impact_look(job, first, &m)) /* and what rounding cannot tell apart */
+  if (tl_impact_look(job, first, &m)) /* also those that rounding cannot tell apart */
     last += 8 * TL_REAL_EPS * (tl_length(m.arm_a) + tl_length(m.arm_b)) / -m.speed;
   size_t count = 0;
   while (job->waiting > 0 && (count == 0 || job->time[job->heap[0]] <= last)) {

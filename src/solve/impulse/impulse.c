@@ -34,7 +34,7 @@ static void add_biases(void *context, size_t begin, size_t end, tl_tally *sum) {
                  (double)(job->rows[r].bias * tl_dot(job->rows[r].impulse, job->rows[r].normal)));
 }
 
-/* ---- the order of things --------------------------------------------------------------------- */
+/* ---- sequence -------------------------------------------------------------------------------- */
 
 static talus_status correct(const tl_impulse *job, tl_ccp_body *shifts) {
   tl_impulse fixing;
@@ -46,7 +46,8 @@ static talus_status correct(const tl_impulse *job, tl_ccp_body *shifts) {
   return TALUS_OK;
 }
 
-/* All joints are one part, which contacts make unstable if they may (solve/system/drift.c). */
+/* Loads joints as one part; contacts with jointed bodies reduce its warm start
+ * (solve/system/drift.c). */
 static talus_status load_links(tl_impulse *job, tl_pairs *pairs) {
   const tl_system *system = job->system;
   tl_links *links = &job->links;
@@ -70,7 +71,7 @@ static talus_status load_links(tl_impulse *job, tl_pairs *pairs) {
   return tl_links_factor(&all, &graph, links);
 }
 
-/* All contacts are swept as one, but no island may make energy. */
+/* Labels islands. All contacts are swept together, but the energy ledger is kept by island. */
 static talus_status find_islands(tl_system *system, const tl_pairs *links) {
   uint32_t *label;
   if (system->contacts->count == 0)
@@ -111,7 +112,7 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected)
   TL_GO_ON(system->crowd->cancel);
   if (job->row_count + job->links.rows > 0) {
     tl_impulse_iterate(job);
-    TL_GO_ON(system->crowd->cancel); /* it leaves off where it is */
+    TL_GO_ON(system->crowd->cancel); /* a cancelled sweep leaves velocities unfinished */
     tl_for(&system->model->par, job->bundle_count, 64, store_bundles, job);
     if (job->links.count > 0)
       tl_links_store(&job->links);
@@ -128,7 +129,7 @@ talus_status tl_impulse_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_t
   tl_ccp_body *shifts;
   TL_TRY(tl_system_begin(&system, crowd, contacts, report));
   system.ncp = 1;
-  /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
+  /* Memory for shifts is taken in every step, so that the arena keeps its size. */
   TL_TAKE(crowd->arena, crowd->count + 1, &shifts);
   tl_system_lend(&system, shifts);
   if (contacts->count > 0 || crowd->joints)

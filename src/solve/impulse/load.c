@@ -2,12 +2,12 @@
 #include "crowd/asleep.h"
 #include "solve/impulse/impulse.h"
 
-#define BLOCK_BUNDLES 64 /* what one thread takes at a time */
+#define BLOCK_BUNDLES 64 /* bundles that one thread takes at a time */
 
 /* ---- bundles --------------------------------------------------------------------------------- */
 
-/* First contacts of all bundles with work to do, in canonical order, by which they are coloured:
- * one entry for a pair of bodies makes one colour of all its contacts. */
+/* Finds the first contact of every bundle that has work to do, in canonical order. Colouring uses
+ * these only, so that all contacts of a pair have one colour. */
 static talus_status find_bundles(tl_impulse *job) {
   const tl_system *system = job->system;
   const tl_contacts *contacts = system->contacts;
@@ -32,7 +32,7 @@ static uint32_t bundle_size(const tl_contacts *contacts, size_t first) {
   return (uint32_t)(end - first);
 }
 
-/* Every colour starts a block; one that must be worked on in order is a single block. */
+/* Every colour starts a block; a serial colour is a single block. */
 static talus_status cut_blocks(tl_impulse *job) {
   const tl_colours *colours = &job->colours;
   tl_arena *arena = job->system->crowd->arena;
@@ -144,9 +144,9 @@ bool tl_impulse_is_deep(const tl_impulse *job) {
   return false;
 }
 
-/* gap + h (u_n + s_n) >= target, s the velocity of correction: a contact that parts by itself needs
- * none, one that another pushes together may come as near as the slop, and what sweeps could not
- * stop of sinking is taken back. */
+/* Aims rows so that gap + h (u_n + s_n) >= target, with s the velocity of correction. A contact
+ * that opens by itself needs no correction; one that another contact pushes may close up to the
+ * slop; sinking that the sweeps did not stop is taken back. */
 static void aim_bundles(void *context, size_t begin, size_t end) {
   const tl_impulse *job = context;
   const tl_system *system = job->system;

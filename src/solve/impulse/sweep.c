@@ -22,7 +22,7 @@ static double work_of(const tl_impulse *job, size_t k, const tl_impulse_pair *pa
   return sum;
 }
 
-/* A share of the impulses that rows start with; what they change of the objective
+/* Applies a share of the starting impulses, and finds the change of the objective
  * (tl_ccp_warm_packs). */
 static void warm_bundle(const tl_impulse *job, size_t k, talus_real share) {
   const tl_impulse_pair pair = tl_impulse_pair_of(job, k);
@@ -51,8 +51,8 @@ static void add_by_island(const tl_impulse *job, double *sum) {
     sum[label_of(job, k)] += job->bundle_work[k];
 }
 
-/* As `start` of solve/ccp/seidel.c, for the islands in which impulses of the last step would raise
- * the objective; few if any, and so one after the other. */
+/* Does the same as `start` of solve/ccp/seidel.c, for the islands whose objective the impulses of
+ * the last step would raise. There are few if any, so it runs on one thread. */
 static void ease_islands(const tl_impulse *job) {
   double *q = job->island_sum, *slope = q + job->system->model->bodies;
   bool any = false;
@@ -82,10 +82,10 @@ static void ease_islands(const tl_impulse *job) {
   }
 }
 
-/* Bundles are pressed twice: the step that is exact for what the contacts share (a plate that
- * falls) is too long for what they do not (a plate that tilts), and may double it; the second takes
- * that out. A wall of bricks then needs half the sweeps, and a plate with one cold sweep a step
- * does not begin to wobble. */
+/* Visits a bundle twice. The step is exact for motion that the contacts share (a plate that falls)
+ * but too long for motion that they do not share (a plate that tilts), which it may double; the
+ * second visit removes that. A wall of bricks then needs half the sweeps, and a plate with one cold
+ * sweep a step does not begin to wobble. */
 static double sweep_bundle(const tl_impulse *job, size_t k) {
   const tl_impulse_pair pair = tl_impulse_pair_of(job, k);
   const uint32_t first = job->bundle_row[k], n = job->bundle_row[k + 1] - first;
@@ -121,7 +121,7 @@ static void visit_blocks(const tl_impulse *job, size_t begin, size_t end, visit 
   }
 }
 
-/* The first tile of a worker, so that all have about as many blocks. */
+/* First tile of a worker, chosen so that all workers have about as many blocks. */
 static size_t first_tile(const tl_impulse *job, int worker, int workers) {
   const tl_colours *colours = &job->colours;
   const size_t blocks = job->colour_block[colours->tile[colours->tiles]];
@@ -132,8 +132,8 @@ static size_t first_tile(const tl_impulse *job, int worker, int workers) {
   return tile;
 }
 
-/* Tiles first, each by one worker with all its colours; then the colours between tiles, of whose
- * blocks each worker takes its share. */
+/* Visits tiles first: one worker does all colours of a tile. Then it visits the colours between
+ * tiles; each worker takes a share of their blocks. */
 static void visit_colours(const tl_impulse *job, tl_team *team, int worker, int workers, visit what,
                           double *sums) {
   const tl_colours *colours = &job->colours;
@@ -170,11 +170,11 @@ static void measure_block(const tl_impulse *job, size_t block, tl_tally *sum) {
   job->block_max[block] = most;
 }
 
-/* The residual of the velocities as they stand; every worker gets the same RMS. */
+/* Residual of the present velocities; every worker gets the same RMS. */
 static double measure(const tl_impulse *job, tl_team *team, int worker, int workers) {
   const size_t blocks = job->block_count;
   const size_t end = blocks * (size_t)(worker + 1) / (size_t)workers;
-  if (job->links.count > 0 && !job->correcting) /* a last time, and they must still be met */
+  if (job->links.count > 0 && !job->correcting) /* aimed a last time; they must still be met */
     tl_links_team_aim(&job->links, team, worker, workers);
   tl_tally_clear(&job->worker_sum[worker]);
   for (size_t block = blocks * (size_t)worker / (size_t)workers; block < end; ++block)
@@ -197,11 +197,11 @@ static double measure(const tl_impulse *job, tl_team *team, int worker, int work
   return rms;
 }
 
-/* Joints after contacts. */
+/* Visits joints, after contacts. */
 static double visit_links(const tl_impulse *job, tl_team *team, int worker, int workers, int turn) {
   if (job->links.count == 0)
     return 0;
-  /* Where velocities change much, the first guess was poor: aim again while they settle. */
+  /* While velocities change much, links are aimed again: the guess was poor. */
   if (!job->correcting && turn > 0 && (turn & (turn - 1)) == 0)
     tl_links_team_aim(&job->links, team, worker, workers);
   return tl_links_team_sweep(&job->links, team, worker, workers, turn);

@@ -1,20 +1,20 @@
-/* What springs are made of, and how long a step may be with them. */
+/* Spring laws of pairs of materials, and the longest stable step. */
 #include "base/power.h"
 #include "solve/penalty/penalty.h"
 
 #include <math.h>
 
-/* A share of the critical step above which there is a warning: a collision is to be resolved too.
- */
+/* Part of the critical step above which a warning is given: a collision must be resolved, too. */
 #define SAFE_FRACTION 0.5
-/* What `auto` takes: the stiffness for which dt is this share of 2/omega of a pair, or less where
- * dashpots or neighbours want it: AUTO_MARGIN of the critical step. */
+/* `auto` chooses the stiffness for which dt is this part of 2/omega of a pair; less if dashpots or
+ * neighbours need it: then AUTO_MARGIN of the critical step. */
 #define AUTO_FRACTION 0.1
 #define AUTO_MARGIN   0.4
-/* Neighbours that push on a ball at most: 12 of its own size. Each direction feels a third. */
+/* Most neighbours that push on a ball: 12 of its own size. Each direction gets a third of their
+ * stiffness. */
 #define NEIGHBOURS 12
-/* Overlap over radius for which the stiffness of Hertz is taken: it grows with the overlap, and
- * more than this is no contact of rigid bodies any more. */
+/* Overlap over radius at which the stiffness of Hertz's law is taken for the critical step. The
+ * stiffness grows with the overlap; deeper contacts are not those of rigid bodies. */
 #define DEEP 0.05
 
 void tl_penalty_free(tl_penalty *penalty) {
@@ -112,12 +112,12 @@ static talus_status make_law(const tl_model *model, const tl_penalty *p, size_t 
  * K h^2/4 + C h = 1. Without a dashpot that is h = 2/omega. */
 static double stable_step(double k, double c) { return 2 / (c + sqrt(c * c + k)); }
 
-/* Critical step of the lightest bodies of two materials; INFINITY where there are none.
+/* Critical step (s) of the lightest bodies of two materials; INFINITY if there are none.
  *
- * A pair has K = k/m* along the normal; across it a spring turns both as well, which for spheres
- * makes it 7/2 k_t/m*. Within a heap a ball has up to 12 neighbours, and modes in which all of them
- * move against it have K = 12/3 k/m* (Gershgorin); dashpots likewise. Tangential forces beyond
- * those of a pair are not counted there: friction bounds them. */
+ * A pair has K = k/m* along the normal; across it the spring also turns both bodies, so for spheres
+ * K = 7/2 k_t/m*. Within a heap a ball has up to 12 neighbours, and modes in which all of them move
+ * against it have K = 12/3 k/m* (Gershgorin); dashpots likewise. Tangential forces beyond those of
+ * a pair are not counted there: friction bounds them. */
 static double critical_of(const tl_model *model, const tl_penalty *p, size_t bodies, size_t a,
                           size_t b, double *omega) {
   const tl_lightest *x = &p->lightest.data[a], *y = &p->lightest.data[b];
@@ -128,7 +128,7 @@ static double critical_of(const tl_model *model, const tl_penalty *p, size_t bod
   const double mass = reduced(x->mass, y->mass);
   double normal = (double)law->normal, tangent = (double)law->tangent;
   if (model->solve.law == TALUS_HERTZ) {
-    /* Against a wall too: its radius is 0 here, and the body's own counts. */
+    /* This covers a wall too: its radius is 0 here, so the body's own radius counts. */
     const double radius = reduced(x->radius, y->radius);
     const double a0 = radius * sqrt(DEEP);
     normal *= 1.5 * a0, tangent *= a0;
@@ -137,7 +137,7 @@ static double critical_of(const tl_model *model, const tl_penalty *p, size_t bod
   }
   *omega = sqrt(normal / mass);
   const double root = *omega, many = fmin(NEIGHBOURS, (double)bodies - 1);
-  /* A cube stands on four springs and rocks on them with 6 k/m. */
+  /* A cube stands on four springs and rocks on them; that mode has K = 6 k/m. */
   const bool is_uneven = x->is_uneven || y->is_uneven;
   const double turn = is_uneven ? 6 : 3.5, heap = fmax(is_uneven ? 6 : 1, many / 3),
                along = (double)law->damping * root, across = (double)law->tangent_damping * root;
@@ -163,8 +163,8 @@ static talus_status make_laws(const tl_model *model, tl_penalty *p) {
   return TALUS_OK;
 }
 
-/* Softer where dashpots or neighbours want a shorter step than a pair without them: of the pairs
- * that take `auto`. Critical steps go with 1/sqrt(k). */
+/* Makes stiffnesses that `auto` chose softer if dashpots or neighbours need a shorter step.
+ * Critical steps go with 1/sqrt(k). */
 static talus_status soften(const tl_model *model, double dt, size_t bodies, tl_penalty *p) {
   const size_t n = model->materials.count;
   double critical = INFINITY, omega;
@@ -230,7 +230,8 @@ static talus_status check_step(const tl_crowd *crowd, tl_penalty *p) {
   return TALUS_OK;
 }
 
-/* Once, for the whole run: what emitters will add counts as if it were there, in a heap. */
+/* Chooses stiffnesses once, for the whole run. Bodies that emitters will add count as if they were
+ * there already, in a heap. */
 static talus_status choose_once(const tl_crowd *crowd, tl_penalty *p) {
   const tl_model *model = crowd->model;
   const bool more = p->coming.count == p->lightest.count;

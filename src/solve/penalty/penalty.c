@@ -1,17 +1,17 @@
-/* Forces of a set of contacts, each for itself, and their sums at the bodies.
+/* Forces of a set of contacts, and their sums at the bodies.
  *
- * A contact's force is found once, by whichever thread; then each body adds up its own in the order
- * of the contacts. So sums do not depend on the number of threads, and nothing is locked. */
+ * Any thread computes the force of a contact, once; then each body adds its own forces in the order
+ * of contacts. So sums do not depend on the number of threads, and nothing is locked. */
 #include "solve/penalty/penalty.h"
 
 #include "base/cancel.h"
 
-/* What a contact does to its two bodies. */
-enum { ELASTIC, STORED, DAMPING, FRICTION, PRESSING, SUMS }; /* of tl_penalty_sums */
+/* The effect of a contact on its two bodies. */
+enum { ELASTIC, STORED, DAMPING, FRICTION, PRESSING, SUMS }; /* indices of tl_penalty_sums */
 
 typedef struct effect {
   talus_vec3 force;        /* on b, at the point */
-  talus_vec3 torque;       /* on b, beside that */
+  talus_vec3 torque;       /* on b, in addition to that of the force */
   talus_vec3 arm_a, arm_b; /* from the centres of mass to the point */
 } effect;
 
@@ -24,8 +24,8 @@ typedef struct push_job {
   tl_penalty_share *shares;
   effect *effects;
   tl_penalty_tangent *tangents; /* NULL: not wanted */
-  const uint32_t *start;        /* of each body's entries; one more than bodies */
-  uint32_t *entry;              /* contact number; the lowest bit: it is b there */
+  const uint32_t *start;        /* by body: its first entry, and one more */
+  uint32_t *entry;              /* 2 contact + 1 if the body is b, + 0 if it is a */
   talus_vec3 *spring_force, *spring_torque;
 } push_job;
 
@@ -51,7 +51,7 @@ talus_real tl_penalty_stiffness(const tl_crowd *crowd, uint32_t a, uint32_t b) {
                                                 : normal;
 }
 
-/* Points of the pair that share its cohesion: those that touch. */
+/* Number of points of the pair that touch; they share its cohesion. */
 static talus_real count_bonds(const push_job *job, size_t i, talus_real reach) {
   const tl_contact *rows = job->contacts->data, *c = &rows[i];
   size_t first = i, end = i + 1;
@@ -71,7 +71,7 @@ static talus_vec3 at_point(const talus_vec3 *v, const talus_vec3 *w, const tl_co
                 tl_add(v[c->a], tl_cross(w[c->a], arm_a)));
 }
 
-/* Everything about the contact but what its spring remembers. */
+/* Input of the spring law, except for what its spring remembers. */
 static tl_spring_contact touch_of(const push_job *job, size_t i, const effect *e) {
   const tl_contact *c = &job->contacts->data[i];
   const tl_model *model = job->model;
@@ -85,7 +85,7 @@ static tl_spring_contact touch_of(const push_job *job, size_t i, const effect *e
   if (m->velocity_kick)
     velocity = tl_add(drift, at_point(m->velocity_kick, m->spin_kick, c, e->arm_a, e->arm_b));
   const bool slid = job->contacts->springs.data[i].stiffness < 0;
-  /* Dashpots go with sqrt(S m*): with both shared, they are shared, too. */
+  /* Dashpots are proportional to sqrt(S m*): sharing both S and m* shares the dashpot. */
   tl_spring_contact t = {.normal = law->normal * weight * share,
                          .tangent = law->tangent * weight * share,
                          .damping = law->damping,
@@ -103,8 +103,8 @@ static tl_spring_contact touch_of(const push_job *job, size_t i, const effect *e
   return t;
 }
 
-/* The normal force that friction is given: that of the contact, or the one laid down for it; where
- * the contact lets go both end together. */
+/* Normal force that limits friction: that of the contact, or the one of penalty->limits. It fades
+ * out when the contact opens, so that both end together. */
 #define LETTING_GO TL_R(4)
 static talus_real limit_of(const push_job *job, const tl_contact *c, talus_real press) {
   const tl_penalty *p = job->penalty;
@@ -127,7 +127,7 @@ static talus_real limit_of(const push_job *job, const tl_contact *c, talus_real 
              : 0;
 }
 
-/* Rolling and spinning: springs as stiff as the tangential one at the reduced radius. */
+/* Rolling and spinning resistance: springs as stiff as the tangential one at the reduced radius. */
 static void resist_turning(const push_job *job, size_t i, const tl_spring_contact *t,
                            const tl_spring_pushed *pushed, talus_real old_stiffness, effect *e,
                            tl_tally total[SUMS]) {
@@ -155,7 +155,7 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_contac
                      tl_scale(n, drift_n), &about);
   spring->spin = tl_dot(about, n);
   e->torque = tl_add(roll.torque, twirl.torque);
-  if (job->tangents) /* where it gives way it answers less */
+  if (job->tangents) /* a sliding contact has a smaller tangent */
     job->tangents[i].turn = tl_length(roll.torque) < TL_R(0.999) * rolling * press ||
                                     tl_length(twirl.torque) < TL_R(0.999) * law->spinning * press
                                 ? h * k + drag
@@ -169,12 +169,12 @@ static void find_arms(const push_job *job, const tl_contact *c, effect *e) {
   e->arm_a = tl_between(x[c->a], c->point);
   e->arm_b = tl_body_shape(job->model, c->a)->bounded && tl_body_shape(job->model, c->b)->bounded
                  ? tl_narrow(tl_model_offset(job->model, x[c->b], c->point))
-                 : tl_between(x[c->b], c->point); /* what is endless has no image */
+                 : tl_between(x[c->b], c->point); /* an unbounded body has no image */
 }
 
-/* The arms of a whole step, so that the two forces act at one point relative to where the bodies
- * began: with the velocities va and vb of the centres it is p - h (ma vb + mb va)/(ma + mb). Where
- * one of them is not moved by contacts the arm of the other stays as it is. */
+/* Arms for a whole step. The two forces act at one point relative to the bodies' places at the
+ * begin: with velocities va and vb of the centres it is p - h (ma vb + mb va)/(ma + mb). If
+ * contacts cannot move one of the bodies, the arm of the other stays as it is. */
 static void shift_arms(const push_job *job, const tl_contact *c, effect *e) {
   const talus_real wa = inverse_mass(job->model, c->a), wb = inverse_mass(job->model, c->b);
   const talus_vec3 way = tl_scale(tl_sub(job->motion->velocity[c->a], job->motion->velocity[c->b]),
@@ -185,9 +185,9 @@ static void shift_arms(const push_job *job, const tl_contact *c, effect *e) {
     e->arm_b = tl_madd(e->arm_b, -wa, way);
 }
 
-/* In a whole step a dashpot acts as far as the bodies overlap: one that comes to touch has not been
- * pressed in by more than the overlap. Otherwise the force would begin with a jump, and there might
- * be no force that fits the end of the step. */
+/* Limits dashpots in a whole step to the overlap: a body that comes to touch has not been pressed
+ * in by more. Otherwise the force would begin with a jump, and a force that fits the end of the
+ * step need not exist. */
 static void begin_gently(const push_job *job, tl_spring_contact *t) {
   const talus_real h = (talus_real)job->motion->h, un = tl_spring_dot(t->velocity, t->n);
   if (-un * h > t->overlap)
@@ -205,7 +205,7 @@ static void note_tangent(const push_job *job, size_t i, const tl_spring_pushed *
   t->normal = job->contacts->data[i].normal;
   t->along = length > 0 ? tl_scale(slip, 1 / length) : tl_vec3(0, 0, 0);
   t->press = h * p->normal_stiffness + p->normal_drag;
-  /* A dashpot acts even in what slides, where it turns round. */
+  /* A dashpot also acts in a contact that slides, when the direction of sliding reverses. */
   t->hold = (p->slides ? p->cut : 1) * h * p->tangent_stiffness + p->tangent_drag;
   t->slide = p->slides ? 0 : t->hold;
   t->pushed = tl_max(p->press, 0);
@@ -213,7 +213,7 @@ static void note_tangent(const push_job *job, size_t i, const tl_spring_pushed *
   t->torque = t->force * tl_max(tl_length(e->arm_a), tl_length(e->arm_b)) + tl_length(e->torque);
 }
 
-/* Of a point that does not touch: nothing is held, but it may be pulled. */
+/* A point that does not touch: it holds nothing, but cohesion may pull it. */
 static void let_go(const push_job *job, size_t i, effect *e, tl_tally total[SUMS]) {
   tl_contact *c = &job->contacts->data[i];
   job->contacts->springs.data[i] = (tl_spring){0};
@@ -306,7 +306,7 @@ static talus_status list_entries(push_job *job) {
   for (size_t i = 0; i <= bodies; ++i) {
     const uint32_t count = i < bodies ? start[i] : 0;
     at += count;
-    start[i] = at; /* its end; becomes its start while the entries are laid, last first */
+    start[i] = at; /* its end; decremented to its begin while entries are written, last first */
   }
   for (size_t i = n; i-- > 0;) {
     job->entry[--start[job->contacts->data[i].b]] = (uint32_t)(2 * i + 1);
@@ -335,7 +335,7 @@ static void gather(void *context, size_t begin, size_t end) {
   }
 }
 
-/* What friction takes goes into stretching springs first: it is lost when they let go of it. */
+/* Work against friction first stretches springs: what springs lose when they slip is friction's. */
 void tl_penalty_keep_ledger(const tl_crowd *crowd, bool moved, const tl_penalty_sums *now,
                             tl_solve_report *report) {
   tl_penalty *p = crowd->penalty;
@@ -359,7 +359,7 @@ talus_status tl_penalty_push(const tl_crowd *crowd, const tl_penalty_motion *mot
   return TALUS_OK;
 }
 
-/* Everything, with the lists of entries left in the arena. */
+/* Computes everything; lists of entries stay in the arena. */
 static talus_status add_up(push_job *job, tl_penalty_sums *sums) {
   const tl_model *model = job->model;
   const size_t n = job->contacts->count;

@@ -1,19 +1,19 @@
 /* How the points of a pair share one spring law.
  *
- * Each point is a spring of its own, so that a face of four corners would be four times as stiff as
- * a ball, and a mesh the stiffer the finer it is. So the points of a patch have weights: point i of
- * a patch has s_i / sum of K_ij s_j, where K_ij is 1 between points of one direction, 0 between
- * those of different ones. s is 1 where bodies touch and fades out over a band of gaps: a point
- * that comes to touch already had its part, and no force jumps when it does.
+ * If each point were a full spring, a face with four corners would be four times as stiff as a
+ * ball, and a mesh stiffer the finer it is. So the points of a patch have weights: point i has s_i
+ * / sum of K_ij s_j, where K_ij is 1 between points of one direction and 0 between points of
+ * different directions. s is 1 where bodies touch and fades out over a band of gaps: a point that
+ * comes to touch already has its share, so no force jumps when it does.
  *
  * Springs whose weights depend on places would make energy: a body that tips from a face over an
  * edge would get back more than was put in. So forces are the gradient of sum w_i e_i(gap_i), e the
- * energy of the law: a point in the band, which lowers that sum by coming nearer, is pulled by its
- * derivative. Beside the load that is overlap over band or less. */
+ * energy of the law. A point in the band lowers that sum by coming nearer, so it is pulled by the
+ * derivative. The pull is at most overlap over band times the load. */
 #include "solve/penalty/penalty.h"
 
-#define ALIKE   TL_R(0.98) /* cosine of normals that are of one patch */
-#define UNALIKE TL_R(0.9)  /* and of two */
+#define ALIKE   TL_R(0.98) /* cosine of the normals of one patch, at least */
+#define UNALIKE TL_R(0.9)  /* cosine of the normals of two patches, at most */
 
 typedef struct share_job {
   const tl_crowd *crowd;
@@ -21,7 +21,8 @@ typedef struct share_job {
   tl_penalty_share *shares;
 } share_job;
 
-/* Width of the band of a pair, m: of the smaller body that may have several points. */
+/* Width of the band of a pair, m; taken from the smaller of the bodies that can have several
+ * points. */
 static talus_real band_of(const tl_model *model, const tl_contact *c) {
   const talus_real a = tl_model_band(model, c->a), b = tl_model_band(model, c->b);
   return a > 0 && b > 0 ? tl_min(a, b) : tl_max(a, b);
@@ -35,7 +36,7 @@ static talus_real part_of(talus_real apart, talus_real band) {
   return apart < band ? 1 - t * t * (3 - 2 * t) : 0;
 }
 
-/* Its derivative, 1/m. */
+/* Derivative of part_of, 1/m. */
 static talus_real slope_of(talus_real apart, talus_real band) {
   const talus_real t = apart / band;
   return apart > 0 && apart < band ? -6 * t * (1 - t) / band : 0;
@@ -46,7 +47,7 @@ static talus_real likeness(const tl_contact *a, const tl_contact *b) {
   return tl_min(1, tl_max(0, (cosine - UNALIKE) / (ALIKE - UNALIKE)));
 }
 
-/* J: of a point that overlaps, with the whole law. */
+/* Energy of a point that overlaps, with the whole law, J. */
 static talus_real energy_of(const share_job *job, const tl_contact *c, talus_real overlap) {
   const tl_model *model = job->crowd->model;
   const talus_real normal = tl_penalty_stiffness(job->crowd, c->a, c->b);
@@ -85,7 +86,7 @@ static void share_some(void *context, size_t begin, size_t end) {
   const size_t n = job->contacts->count;
   for (size_t i = begin; i < end; ++i) {
     if (i > 0 && rows[i - 1].a == rows[i].a && rows[i - 1].b == rows[i].b)
-      continue; /* of whoever has the first of the pair */
+      continue; /* done with the first contact of its pair */
     size_t last = i + 1;
     while (last < n && rows[last].a == rows[i].a && rows[last].b == rows[i].b)
       ++last;

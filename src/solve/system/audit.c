@@ -8,15 +8,17 @@
  * A = sum p.u_f and B = p.N p the work is s A + s^2 B/2. In terms of bodies, without a product,
  * A + B/2 = (v_f + v_1)/2 . M (v_1 - v_f), less the work of moving walls. Islands with joints are
  * left out, because motors and springs may add energy. */
+#include "contact/ride.h"
 #include "crowd/asleep.h"
 #include "solve/system/links.h"
 
-#define ROUNDING (sizeof(talus_real) == 4 ? 1e-4 : 1e-9) /* of B: not energy, but rounding */
+/* part of B that is rounding, not energy */
+#define ROUNDING (sizeof(talus_real) == 4 ? 1e-4 : 1e-9)
 
 typedef struct audit {
   tl_system *system;
   const tl_links *links;
-  tl_ledger_entry *entries; /* by slot; then, at labels, of islands */
+  tl_ledger_entry *entries; /* by slot; after add_up: at labels, by island */
   uint8_t *driven;          /* by slot: its island has joints */
 } audit;
 
@@ -30,8 +32,8 @@ static uint32_t label_of_contact(const tl_system *system, const tl_contact *c) {
   return label_of(system, tl_body_is_static(system->model, c->a) ? c->b : c->a);
 }
 
-/* Adds up by island. A label is the lowest slot of its island, so that nothing is overwritten
- * before it is read. */
+/* Sums by island. A label is the lowest slot of its island, so each entry is read before it is
+ * overwritten. */
 static void add_up(const audit *a) {
   const tl_system *system = a->system;
   for (size_t i = 0; i < system->crowd->count; ++i) {
@@ -45,7 +47,7 @@ static void add_up(const audit *a) {
   }
 }
 
-/* The impulse of a contact without what cohesion gives, which is a load. */
+/* The impulse of a contact without its cohesion, which is a load. */
 static talus_vec3 push_of(const tl_system *system, size_t i) {
   const tl_contact *c = &system->contacts->data[i];
   return system->pulls ? tl_madd(c->impulse, system->pulls[i], c->normal) : c->impulse;
@@ -60,12 +62,13 @@ static double wall_work(const tl_system *system, size_t i, uint32_t wall, talus_
   return sign * work;
 }
 
-/* Takes out what moving walls gave: p on b, its opposite on a. */
+/* Subtracts the work of moving walls: p on b, -p on a. */
 static void take_walls(const audit *a) {
   const tl_system *system = a->system;
   const tl_model *model = system->model;
   if (!system->summary.moving_walls)
     return;
+  tl_ride_settle(system->crowd->ride);
   for (size_t i = 0; i < system->contacts->count; ++i) {
     const tl_contact *c = &system->contacts->data[i];
     const bool of_a = (model->property.flags[c->a] & TL_FLAG_KINEMATIC) != 0;
@@ -99,7 +102,7 @@ static talus_real share_of(const audit *a, uint32_t label) {
   return slope < 0 ? (talus_real)(-slope / b) : 0;
 }
 
-/* Cuts the impulses of the islands that make energy, and what they did. */
+/* Reduces the impulses of islands that make energy, and their effect on bodies. */
 static void cut(const audit *a) {
   tl_system *system = a->system;
   for (size_t i = 0; i < system->crowd->count; ++i) {
@@ -133,7 +136,7 @@ static void weigh(audit *a, tl_tally *objective) {
   take_walls(a);
 }
 
-/* Islands that make energy, and how much. */
+/* Number of islands that make energy, and the energy. */
 static int count_makers(const audit *a, double *made) {
   const tl_system *system = a->system;
   int makers = 0;
@@ -150,7 +153,7 @@ static int count_makers(const audit *a, double *made) {
   return makers;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole audit ------------------------------------------------------------------------- */
 
 static void look(audit *a, tl_tally *objective) {
   tl_solve_report *report = a->system->report;

@@ -6,13 +6,13 @@ static talus_vec3 locked_out(talus_vec3 v, uint32_t x, uint32_t y, uint32_t z) {
   return tl_vec3(x ? 0 : v.x, y ? 0 : v.y, z ? 0 : v.z);
 }
 
-/* The velocity with which a kinematic body covers exactly the way its motion goes in this step. */
+/* The velocity with which a kinematic body covers the displacement of its motion in this step. */
 static void load_kinematic(const tl_system *system, uint32_t slot, tl_ccp_body *body) {
   const tl_crowd *crowd = system->crowd;
   tl_body_way(system->model, slot, crowd->t0, crowd->t1, crowd->dt, &body->v, &body->w);
 }
 
-/* kept: where the tensor goes; or NULL. */
+/* kept: receives the tensor, or NULL. */
 static void load_free(const tl_system *system, uint32_t slot, tl_ccp_body *body,
                       tl_ccp_tensor *kept) {
   const tl_model *model = system->model;
@@ -76,7 +76,7 @@ talus_status tl_system_load_bodies(tl_system *system) {
   const tl_crowd *crowd = system->crowd;
   if (system->summary.tensors)
     TL_TAKE(crowd->arena, crowd->count + 1, &system->tensors);
-  if (system->tensors) /* sweeps load eight at a time, whether they need them or not */
+  if (system->tensors) /* sweeps load eight at a time, also those of isotropic bodies */
     memset(&system->tensors[crowd->count], 0, sizeof *system->tensors);
   memset(&system->bodies[crowd->count], 0, sizeof system->bodies[0]);
   tl_for(&system->model->par, crowd->count, 1024, load_range, system);

@@ -58,7 +58,7 @@ talus_status tl_links_warm(tl_links *all) {
   return TALUS_OK;
 }
 
-/* All rows at once are solved exactly, however often. */
+/* Systems that solve all rows at once are exact however often they are solved. */
 void tl_links_recover(const tl_links *links) {
   const tl_link_system *direct = links->direct;
   if (!links->recovering || links->count == 0 || !direct)

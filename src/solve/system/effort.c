@@ -13,18 +13,18 @@
 
 #include <limits.h>
 
-#define LOOSE      5e-3 /* of a small speed: the automatic tolerance */
-#define TIGHT      0.01 /* of that: of islands of few rows, for which the usual sweeps mostly do */
-#define STEADY     0.05 /* of that: with substeps, whose stacks would rock by what is left */
+#define LOOSE 5e-3 /* part of a small speed: the automatic tolerance */
+/* part of that, for islands of few rows, whose usual sweeps mostly reach it */
+#define TIGHT      0.01
+#define STEADY     0.05 /* part of that, with substeps: stacks would rock by the rest */
 #define LOOK_EVERY 8    /* sweeps beyond the usual ones between two looks at the residual */
-#define FALLS      0.98 /* of the least residual so far: then it has fallen */
-#define STALE      6    /* looks without a fall, after which an island is given up */
-#define STALE_LINKS                                                                                \
-  30                   /* likewise in small islands with joints, where it does not fall steadily   \
-                        */
-#define MANY_TIMES 20  /* `iterations`, for islands of few rows */
-#define TWICE      2   /* for others */
-#define COLD       800 /* for the very first solve with substeps, at least */
+#define FALLS      0.98 /* times the least residual so far: below this it has fallen */
+#define STALE      6    /* looks without a fall until the sweeps of an island end */
+/* STALE for small islands with joints, whose residual does not fall steadily. */
+#define STALE_LINKS 30
+#define MANY_TIMES  20  /* times `iterations`, for islands of few rows */
+#define TWICE       2   /* times `iterations`, for others */
+#define COLD        800 /* for the very first solve with substeps, at least */
 
 static int most_of(const talus_solve_def *settings, bool are_few, bool is_cold) {
   if (settings->tolerance == 0)
@@ -41,7 +41,7 @@ static int most_of(const talus_solve_def *settings, bool are_few, bool is_cold) 
 tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links) {
   const talus_solve_def *settings = system->settings;
   const double small = tl_system_small_speed(system);
-  /* Joints are held by their own means, and their sweeps have no momentum. */
+  /* Joints have their own means of convergence, and sweeps with joints have no momentum. */
   const bool is_small = rows <= TL_FEW_ROWS, are_few = is_small && !has_links;
   const bool is_auto = settings->tolerance < 0;
   tl_effort effort = {.usual = settings->iterations,
@@ -56,9 +56,9 @@ tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links) {
     effort.tolerance *= STEADY;
   if (is_auto && are_few && system->model->substeps > 1)
     effort.enough *= STEADY;
-  if (system->is_cold) /* most rows of a tall stack see nothing of a fall until the end */
+  if (system->is_cold) /* most rows of a tall stack feel nothing of its fall until the end */
     effort.enough = effort.tolerance;
-  /* What is above the speed of free fall is told as not converged (ccp/converge.c). */
+  /* A residual above the speed of free fall is reported as not converged (ccp/converge.c). */
   const double fall = (double)tl_length(system->model->gravity) * system->crowd->dt;
   const double loose = fall > 0 && fall < small ? fall : small;
   if (!are_few && !system->is_cold && settings->iterations_max < 0 && loose > effort.enough)
@@ -86,7 +86,7 @@ bool tl_effort_is_enough(tl_effort *effort, int done, double rms) {
   return effort->stale >= effort->patience;
 }
 
-/* q(s) = slope s + c s^2, c = q - slope > 0: the lowest for s = -slope/(2 c). */
+/* q(s) = slope s + c s^2 with c = q - slope > 0 is lowest at s = -slope/(2 c). */
 talus_real tl_warm_share(double q, double slope) {
   const double c = q - slope;
   return slope < 0 && c > 0 ? (talus_real)(-slope / (2 * c)) : 0;

@@ -11,13 +11,13 @@
  * What bodies have of it is found here; a solver adds b_n g_n of its rows. Links add their biases
  * too, and the energy of their compliances and laws (joint/link.c).
  * Where bodies bounced (impact.h), vf of the objective is what the solver began with.
- * It is what ccp friction minimises, and told with `ncp` too. With
- * cohesion g is the shifted impulse, whose cone is the usual one, and f has a constant more: the
- * energy that the pull alone would give. */
+ * The friction `ccp` minimises f; it is reported with `ncp` too. With cohesion, g is the shifted
+ * impulse, whose cone is the usual one, and f includes a constant: the energy that the pull alone
+ * would give. */
 #include "crowd/asleep.h"
 #include "solve/system/links.h"
 
-#define AHEAD 8 /* bodies that are asked for before they are needed */
+#define AHEAD 8 /* bodies between prefetching one and using it */
 
 enum { CONTACT, LOAD, OBJECTIVE, SUMS };
 
@@ -41,7 +41,7 @@ tl_wrench tl_system_momentum(const tl_system *system, uint32_t slot, talus_vec3 
   return r;
 }
 
-/* The free velocity, without the inverse of an inertia where none is needed. */
+/* The free velocity; does not invert the inertia if it is not needed. */
 tl_twist tl_system_free_twist(const tl_system *system, size_t member) {
   const uint32_t slot = tl_crowd_slot(system->crowd, member);
   const tl_properties *property = &system->model->property;
@@ -55,8 +55,8 @@ tl_twist tl_system_free_twist(const tl_system *system, size_t member) {
                     system->crowd->in->spin[slot]};
 }
 
-/* Of one body; `own` is half of v1.M (v1 - vf), `given` M (v1 - vf). Impacts have changed what the
- * solver began with. */
+/* Objective of one body; `own` is half of v1.M (v1 - vf), `given` is M (v1 - vf). Impacts change
+ * the velocity that the solver began with. */
 static double objective_of(const tl_system *system, size_t i, uint32_t slot, const tl_twist *free,
                            double own, tl_wrench given) {
   if (!system->kicks)
@@ -69,8 +69,8 @@ static double objective_of(const tl_system *system, size_t i, uint32_t slot, con
   return 0.5 * (dot_d(tl_add(now->v, v), rest.impulse) + dot_d(tl_add(now->w, w), rest.torque));
 }
 
-/* What the solver began with: free velocities, and what bounces (which make no energy of their own:
- * impact.h) and cohesion made of them. */
+/* Velocity that the solver began with: the free velocity, changed by bounces (they make no energy
+ * of their own: impact.h) and cohesion. */
 tl_twist tl_system_start_twist(const tl_system *system, size_t member) {
   const uint32_t body = tl_system_member(system, member);
   if (system->pulled)
@@ -83,8 +83,8 @@ tl_twist tl_system_start_twist(const tl_system *system, size_t member) {
   return twist;
 }
 
-/* An entry of the ledger. free, given: as in add_body, which do where the solver began with them.
- */
+/* Makes an entry of the ledger. free, given: as in add_body; valid only if the solver began with
+ * them. */
 static tl_ledger_entry weigh(const tl_system *system, size_t i, uint32_t slot, tl_twist free,
                              const tl_ccp_body *now, tl_wrench given) {
   const bool is_other = system->pulled || system->kicks;
@@ -154,7 +154,8 @@ static void add_bodies(void *context, size_t begin, size_t end, tl_tally *sums) 
   waiting some;
   some.count = 0;
   for (size_t i = begin; i < end; ++i) {
-    if (system->rank && i + AHEAD < count) /* neighbours here are far apart there */
+    /* members that are neighbours have distant solver bodies */
+    if (system->rank && i + AHEAD < count)
       __builtin_prefetch(&system->bodies[system->rank[i + AHEAD]]);
     add_body(job, i, &some, sums);
     if (some.count == TL_TALLY_LANES)
@@ -163,12 +164,12 @@ static void add_bodies(void *context, size_t begin, size_t end, tl_tally *sums) 
   add_waiting(&some, sums);
 }
 
-/* Takes the work of joints out of that of contacts and joints. */
+/* Splits the work of joints from that of contacts and joints. */
 static void part_work(tl_system *system, const tl_links *links) {
   tl_solve_report *report = system->report;
   if (links->count == 0)
     return;
-  /* Not a bit of rounding for contacts that are not there. */
+  /* Without contacts their work is exactly 0, without rounding. */
   report->joint_work = system->contacts->count == 0 ? report->contact_work : tl_links_work(links);
   report->contact_work -= report->joint_work;
 }

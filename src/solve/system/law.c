@@ -24,7 +24,7 @@
 #include "crowd/asleep.h"
 #include "solve/system/system.h"
 
-#define AT_REST TL_R(0.01) /* of the slow speed: what a solver may leave of rest */
+#define AT_REST TL_R(0.01) /* part of the slow speed that a solver may leave in bodies at rest */
 
 /* ---- static friction ------------------------------------------------------------------------- */
 
@@ -67,7 +67,7 @@ static void pull(const tl_system *system, const tl_contact *c, talus_real impuls
     tl_ccp_push(&system->bodies[b], tensors ? &tensors[b] : NULL, arm_b, tl_neg(p));
 }
 
-/* Serial and in canonical order, because bodies add up what pulls at them. */
+/* Runs serially and in canonical order, because bodies sum the pulls on them. */
 talus_status tl_system_load_pulls(tl_system *system) {
   const tl_contacts *contacts = system->contacts;
   TL_TAKE(system->crowd->arena, contacts->count, &system->pulls);
@@ -94,9 +94,9 @@ talus_status tl_system_load_pulls(tl_system *system) {
   return TALUS_OK;
 }
 
-/* ---- what contacts remember ------------------------------------------------------------------ */
+/* ---- states of contacts ---------------------------------------------------------------------- */
 
-/* Stuck or slid, from the solution of a pressed row. */
+/* Whether a pressed row stuck or slid, from the solution. */
 static uint32_t slip_of(const tl_system *system, const tl_contact *c, talus_real friction,
                         talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b) {
   const talus_real pn = tl_dot(p, c->normal);
@@ -105,7 +105,7 @@ static uint32_t slip_of(const tl_system *system, const tl_contact *c, talus_real
     return TL_CONTACT_STUCK;
   const talus_vec3 before =
       tangent_of(tl_system_velocity_before(system, c, arm_a, arm_b), c->normal);
-  /* Not by the numbers in the pack: gradient methods may have given bodies others. */
+  /* Uses the system's numbers of bodies, not those in the pack: gradient methods renumber. */
   const tl_ccp_body *a = &system->bodies[tl_system_body(system, c->a)];
   const tl_ccp_body *b = &system->bodies[tl_system_body(system, c->b)];
   const talus_vec3 after = tangent_of(

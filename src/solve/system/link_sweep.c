@@ -14,13 +14,13 @@
 
 #include <math.h>
 
-#define RECOVERED 1e-16 /* of the square of the drift: what is left is rounding */
+#define RECOVERED 1e-16 /* of the squared drift: the rest is rounding */
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
 static size_t block_of(size_t link) { return link / TL_LINK_BLOCK; }
 
-/* Whether a body that can move belongs to another block. */
+/* True if the link has a movable body that belongs to another block. */
 static bool must_wait(const tl_links *links, const uint32_t *owner, size_t i) {
   const uint32_t ends[2] = {links->data[i].a, links->data[i].b};
   bool waits = false;
@@ -39,7 +39,7 @@ talus_status tl_links_plan(tl_links *links, uint32_t *owner) {
     plan->blocks = block_of(links->count - 1) + 1;
     TL_TAKE(arena, links->count, &plan->waits);
     TL_TAKE(arena, links->count, &plan->waiting);
-    for (size_t i = links->count; i-- > 0;) /* the first to name a body writes last */
+    for (size_t i = links->count; i-- > 0;) /* so the first link that names a body decides */
       owner[links->data[i].a] = owner[links->data[i].b] = (uint32_t)block_of(i);
     for (size_t i = 0; i < links->count; ++i) {
       plan->waits[i] = must_wait(links, owner, i);
@@ -80,11 +80,11 @@ static void visit_block(const tl_links *links, size_t block, link_fn *fn, bool m
   plan->sums[block] = sums;
 }
 
-/* Those that waited are one block more. */
+/* Sums over blocks; the links that waited are one more block. */
 static sums_of add_blocks(const tl_link_plan *plan) {
   tl_tally change, recovered;
   sums_of total = plan->sums[plan->blocks];
-  if (plan->blocks == 1 && plan->waiting_count == 0) /* as nearly always */
+  if (plan->blocks == 1 && plan->waiting_count == 0) /* almost always */
     return plan->sums[0];
   tl_tally_clear(&change);
   tl_tally_clear(&recovered);
@@ -98,8 +98,8 @@ static sums_of add_blocks(const tl_link_plan *plan) {
   return total;
 }
 
-/* Calls fn on every link. moves: it changes bodies. All workers return after all is done, and
- * get the sums. */
+/* Calls fn for every link. moves: fn changes bodies. All workers return when all links are done,
+ * with the sums. */
 static sums_of visit_all(const tl_links *links, crew c, link_fn *fn, bool moves, bool backwards) {
   tl_link_plan *plan = links->plan;
   const size_t end = plan->blocks * (size_t)(c.worker + 1) / (size_t)c.workers;
@@ -115,11 +115,12 @@ static sums_of visit_all(const tl_links *links, crew c, link_fn *fn, bool moves,
   }
   tl_team_barrier(c.team);
   const sums_of total = plan->sums[plan->blocks];
-  /* Nobody writes the total again before all have read it: another barrier comes first. */
+  /* The total is not overwritten before all workers have read it, because another barrier comes
+   * first. */
   return total;
 }
 
-/* ---- what is done to one --------------------------------------------------------------------- */
+/* ---- visits of one link ---------------------------------------------------------------------- */
 
 static void warm(const tl_links *links, size_t i, sums_of *sums) {
   (void)sums;
@@ -147,7 +148,7 @@ static void sweep_law(const tl_links *links, size_t i, sums_of *sums) {
     sums->change += tl_link_visit(&links->data[i], links->bodies, links->tensors);
 }
 
-/* What hard rows ask for goes to the right-hand side. */
+/* Writes the demands of hard rows into the right-hand side. */
 static void ask(const tl_links *links, size_t i, sums_of *sums) {
   (void)sums;
   const tl_link_system *direct = links->direct;
@@ -184,7 +185,7 @@ void tl_links_team_aim(const tl_links *links, tl_team *team, int worker, int wor
   visit_all(links, c, aim, false, false);
 }
 
-/* All hard rows at once; those with a law one by one before. */
+/* Sweeps rows with a law one by one, then solves all hard rows at once. */
 static double sweep_direct(const tl_links *links, crew c, bool backwards) {
   const double laws =
       links->plan->has_laws ? visit_all(links, c, sweep_law, true, backwards).change : 0;

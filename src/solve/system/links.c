@@ -7,8 +7,8 @@
  * motors) are iterated like contacts. */
 #include "solve/system/links.h"
 
-/* Entries of a row of the factor up to which `auto` is direct: a row then costs in a sweep about
- * what ten visits of a link do, and a chain needs thousands of those. */
+/* Most entries per row of the factor for which `auto` chooses `direct`: a row then costs as much
+ * per sweep as about ten visits of a link, and a chain needs thousands of visits. */
 #define AUTO_ENTRIES 200
 
 static uint32_t body_of(const tl_system *system, uint32_t slot) {
@@ -17,7 +17,7 @@ static uint32_t body_of(const tl_system *system, uint32_t slot) {
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-/* The rows for a guess of the velocities at the end of the step: those of `bodies`. */
+/* Makes the rows for a guess of the velocities at the end of the step: those of `bodies`. */
 static void make_rows(const tl_system *system, const tl_link *link, const tl_ccp_body *bodies,
                       tl_joint_rows *rows) {
   const tl_joint *joint = &system->crowd->joints->all.data[link->joint];
@@ -66,7 +66,7 @@ static void load_link(void *context, size_t begin, size_t end) {
     link->answer = 0;
     make_rows(system, link, links->bodies, &rows);
     tl_link_load(link, &rows);
-    if (tl_joint_has_spring(joint)) { /* how stiff it is depends on what it moves */
+    if (tl_joint_has_spring(joint)) { /* its stiffness depends on the masses that it moves */
       tl_link_factor(link, links->bodies, links->tensors);
       link->answer = tl_link_free_answer(link);
       make_rows(system, link, links->bodies, &rows);
@@ -78,7 +78,7 @@ static void load_link(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Rows of all links stand one behind the other, in the order of visits. */
+/* Takes memory for the rows of all links, in the order of visits. */
 static talus_status make_room(tl_links *links) {
   const tl_crowd *crowd = links->system->crowd;
   const tl_joint *joints = crowd->joints->all.data;
@@ -160,8 +160,9 @@ void tl_links_aim(const tl_links *links, const tl_par *par, const tl_ccp_body *b
 
 /* ---- position correction --------------------------------------------------------------------- */
 
-/* What correction may still change of a joint's free direction: velocities have used up some of the
- * way to its limits, and beyond them nothing goes further out. Springs and motors do not act. */
+/* Range that correction may use of a joint's free direction: velocities have used up part of the
+ * way to its limits, and beyond them the joint must not move out further. Springs and motors do not
+ * act. */
 static void leave_room(const tl_ccp_body *bodies, const tl_link *had, tl_link *link) {
   double u[TL_JOINT_ROWS];
   tl_link_speeds(had, bodies, u);
@@ -199,11 +200,12 @@ talus_status tl_links_hold_still(const tl_links *from, tl_ccp_body *bodies, tl_l
   return TALUS_OK;
 }
 
-/* ---- afterwards ------------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
 
-/* (v0 + v1)/2 . (l, a) of a body that joints can move; 0 of others, whose energy is not told. */
+/* (v0 + v1)/2 . (l, a) of a body that joints can move; 0 for other bodies, whose energy is not
+ * reported. */
 static double mean_speed(const tl_system *system, uint32_t slot, uint32_t body, talus_vec3 l,
                          talus_vec3 a) {
   const tl_ccp_body *now = &system->bodies[body];

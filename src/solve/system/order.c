@@ -12,14 +12,15 @@
 
 #include <math.h>
 
-#define LEAST_BODIES  4096 /* fewer are in the cache anyway */
+#define LEAST_BODIES  4096 /* with fewer bodies all are in the cache anyway */
 #define LEAST_OF_TILE 512
 #define MOST_OF_TILE  4096 /* 256 KiB of bodies in double */
 #define WANTED_TILES  64   /* enough for as many threads */
 #define FEW_BITS      4    /* of each axis, for up to MOST_FEW bodies */
-#define MANY_BITS     5    /* for more: a million have 30 in a cell, which is far below a tile */
-#define MOST_FEW      ((size_t)40000)
-#define SUMS          7 /* of a block: bodies, and x, y, z and their squares */
+/* for more: of a million bodies 30 share a cell, far fewer than a tile has */
+#define MANY_BITS 5
+#define MOST_FEW  ((size_t)40000)
+#define SUMS      7 /* of a block: number of bodies, and x, y, z and their squares */
 
 _Static_assert(3 * MANY_BITS < 16, "keys have 16 bits");
 
@@ -30,14 +31,14 @@ typedef struct order_job {
   double (*sums)[SUMS];               /* by block of TL_BLOCK members */
   int bits;                           /* of each axis of a key */
   size_t cells;                       /* the last one is for static bodies */
-  uint32_t spread[3][1 << MANY_BITS]; /* by axis and cell along it: its share of a key */
+  uint32_t spread[3][1 << MANY_BITS]; /* by axis and cell along it: its contribution to a key */
   uint16_t *keys;                     /* by member: its cell */
   uint32_t *next;   /* by worker and cell: its members there; then where the next of them goes */
-  size_t *in_range; /* by worker: members in its range of cells */
+  size_t *in_range; /* by worker: number of members in its range of cells */
   uint32_t *rank, *index_of, *tile_of;
 } order_job;
 
-/* Where cells lie; every worker finds the same. */
+/* Where cells are; every worker finds the same. */
 typedef struct grid {
   double low[3], scale[3];
   size_t movable;
@@ -49,7 +50,7 @@ static size_t blocks_of(const order_job *job) {
 
 static void sum_blocks(const order_job *job, size_t begin, size_t end) {
   for (size_t block = begin; block < end; ++block) {
-    /* Not in memory: each sum would wait for the one before to be written. */
+    /* Local variables: sums in memory would wait for each write. */
     double bodies = 0, x1 = 0, y1 = 0, z1 = 0, x2 = 0, y2 = 0, z2 = 0;
     const size_t first = block * TL_BLOCK, left = job->crowd->count - first;
     for (size_t i = first; i < first + (left < TL_BLOCK ? left : TL_BLOCK); ++i) {
@@ -98,11 +99,11 @@ static void spread_cells(order_job *job) {
 
 static inline uint32_t share_of_key(const order_job *job, const grid *in, int axis, double x) {
   const double cell = (x - in->low[axis]) * in->scale[axis], last = (1 << job->bits) - 1;
-  const double least = cell > 0 ? cell : 0; /* two steps: neither then is a branch */
+  const double least = cell > 0 ? cell : 0; /* two statements, so that neither is a branch */
   return job->spread[axis][(int)(least < last ? least : last)];
 }
 
-/* Bodies that contacts cannot move come last: they are in no tile. */
+/* Bodies that contacts cannot move come last and belong to no tile. */
 static void find_keys(const order_job *job, const grid *in, size_t begin, size_t end,
                       uint32_t *count) {
   memset(count, 0, job->cells * sizeof *count);
@@ -117,8 +118,8 @@ static void find_keys(const order_job *job, const grid *in, size_t begin, size_t
   }
 }
 
-/* Within cells [begin, end): those of a cell behind those of cells before, and of a worker behind
- * those of workers before, which have members of lower numbers. Returns how many there are. */
+/* Places of cells [begin, end): cell after cell, and within a cell worker after worker, because
+ * earlier workers have members of lower numbers. Returns how many members there are. */
 static size_t lay_out_cells(const order_job *job, size_t begin, size_t end, int workers) {
   uint32_t at = 0;
   for (size_t cell = begin; cell < end; ++cell)
@@ -131,7 +132,7 @@ static size_t lay_out_cells(const order_job *job, size_t begin, size_t end, int 
   return at;
 }
 
-/* Ranges of cells one behind the other, for one worker. */
+/* Moves the ranges of cells behind each other, for one worker. */
 static void shift_ranges(const order_job *job, int workers, uint32_t *next) {
   uint32_t at = 0;
   for (int w = 0; w < workers; ++w) {
@@ -149,8 +150,8 @@ static uint32_t tile_size(size_t movable) {
                                             : wanted);
 }
 
-/* A stable sort of members by cell, but for the sorting: where a member goes is all that is asked
- * for, so nothing is moved. */
+/* A stable counting sort of members by cell. Nothing is moved: only the place of each member is
+ * wanted. */
 static void write_order(const order_job *job, size_t movable, size_t begin, size_t end,
                         uint32_t *next) {
   const uint32_t tile = tile_size(movable);

@@ -1,4 +1,4 @@
-/* The row of one contact: from point, normal and law to what a visit needs. */
+/* Makes the row of one contact from its point, normal and law. */
 #include "kernels/bias.h"
 #include "solve/system/system.h"
 
@@ -11,9 +11,9 @@ static tl_sym3 response_of(const tl_system *system, uint32_t body, talus_vec3 ar
   return tl_point_response(tl_vec3(b->inv_mass, b->inv_mass, b->inv_mass), w, arm);
 }
 
-/* Steps of a row (kernels/cone.h). For a body that answers the same in every direction the response
- * is (1/m + |r|^2/I) 1 - r r^T/I, whose largest eigenvalue on the tangent plane is the first term
- * where the arm is along the normal, as it is for spheres, and less elsewhere. */
+/* Steps of a row (kernels/cone.h). For an isotropic body the response is (1/m + |r|^2/I) 1 - r
+ * r^T/I, whose largest eigenvalue on the tangent plane is the first term where the arm is along the
+ * normal, as it is for spheres, and less elsewhere. */
 static void find_steps(const tl_system *system, uint32_t a, uint32_t b, tl_ccp_row *row) {
   const tl_ccp_body *x = &system->bodies[a], *y = &system->bodies[b];
   if (x->inv_inertia < 0 || y->inv_inertia < 0) {
@@ -21,7 +21,7 @@ static void find_steps(const tl_system *system, uint32_t a, uint32_t b, tl_ccp_r
         tl_sym3_add(response_of(system, a, row->arm_a), response_of(system, b, row->arm_b));
     tl_step_metric(response, row->normal, &row->en, &row->et);
     if (!(row->et > 0))
-      row->et = row->en; /* tangents that nothing can move along: any step will do */
+      row->et = row->en; /* nothing can move along tangents, so any step will do */
     return;
   }
   const talus_real along_a = tl_dot(row->arm_a, row->normal),

@@ -74,7 +74,7 @@ talus_status tl_system_take_shifts(tl_system *system, tl_ccp_body *shifts, tl_cc
     nobody->v = nobody->w = tl_vec3(0, 0, 0);
     return TALUS_OK;
   }
-  if (system->shifts) /* by impacts, in the same place */
+  if (system->shifts) /* from impacts, in the same place */
     TL_TAKE(crowd->arena, crowd->count + 1, room);
   still_job still = {system, *room};
   tl_for(&system->model->par, crowd->count + 1, 1024, copy_still, &still);

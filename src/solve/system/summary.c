@@ -1,12 +1,12 @@
-/* One pass over the bodies of the crowd: what the rows of their contacts need, and the smallest
- * radius. */
+/* One pass over the bodies of the crowd: finds which kinds there are, for the rows of their
+ * contacts, and the smallest radius. */
 #include "solve/system/system.h"
 
 #define GRAIN 1024
 
 typedef struct summary_job {
   const tl_system *system;
-  tl_summary *found; /* by range, at its first block */
+  tl_summary *found; /* by range: stored at its first block */
 } summary_job;
 
 static const tl_summary NOTHING = {.least = TL_REAL_MAX,
@@ -69,7 +69,7 @@ static talus_status look(tl_system *system) {
   return TALUS_OK;
 }
 
-/* A small part of the smallest halo, which adaptive steps keep half of. */
+/* A small part of the smallest halo. Adaptive steps keep bodies half a halo apart. */
 static talus_real find_halo_slop(const tl_system *system) {
   const talus_real halo = system->model->halo >= 0
                               ? TL_R(system->model->halo)
@@ -77,8 +77,8 @@ static talus_real find_halo_slop(const tl_system *system) {
   return TL_R(0.02) * halo;
 }
 
-/* The distance of free fall in a step, by which bodies at rest may sink; limited for small bodies
- * in long steps. */
+/* The distance of free fall in a step: overlap that bodies at rest may have. It is limited for
+ * small bodies in long steps. */
 static talus_real find_slop(const tl_system *system) {
   const talus_real h = (talus_real)system->crowd->dt;
   if (system->settings->slop >= 0)
@@ -88,7 +88,7 @@ static talus_real find_slop(const tl_system *system) {
   return tl_min(tl_length(system->model->gravity) * h * h, TL_R(0.01) * system->summary.least);
 }
 
-/* A bound per step, so that grains of any size separate in as many steps. */
+/* A bound per step, so that grains of any size separate in the same number of steps. */
 static talus_real find_recovery_speed(const tl_system *system) {
   if (system->settings->recovery_speed >= 0)
     return (talus_real)system->settings->recovery_speed;
@@ -109,8 +109,8 @@ static bool has_impulse(void *context, size_t i) {
   return tl_length2(contacts->data[i].impulse) > 0;
 }
 
-/* With substeps sweeps are few, and the very first solve must find the impulses that later ones
- * start from. */
+/* True for the very first solve with substeps: sweeps are few then, but it must find the impulses
+ * that later solves start from. */
 static bool is_cold(const tl_system *system) {
   return system->model->substeps > 1 && system->contacts->count > 0 &&
          tl_find_first(&system->model->par, system->contacts->count, has_impulse,

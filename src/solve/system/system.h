@@ -21,19 +21,19 @@
 #include "kernels/rolling.h"
 #include "solve/solve.h"
 
-/* What there is among the bodies of the crowd (summary.c). */
+/* Which kinds of bodies the crowd has (summary.c). */
 typedef struct tl_summary {
-  bool tensors;    /* one that does not answer the same in every direction */
-  bool arms;       /* one that makes arms matter which are not along their normal: movable and not a
-                      sphere, or static and turning. Without, a third of the rows' memory is saved, and
-                      sweeps are bound by memory */
-  bool nonspheres; /* one that is movable and not a sphere */
-  bool moving_walls;           /* one that moves by itself */
-  talus_real least;            /* m: the smallest bounding radius of a movable one */
-  talus_vec3 slowest, fastest; /* m/s: of movable ones, by axis */
+  bool tensors; /* some body is not isotropic */
+  /* arms that are not along their normal matter: some movable body is no sphere, or some static
+   * body turns. If false, rows need a third less memory, and sweeps are bound by memory */
+  bool arms;
+  bool nonspheres;             /* some movable body is no sphere */
+  bool moving_walls;           /* some static body has a motion */
+  talus_real least;            /* m: smallest bounding radius of a movable body */
+  talus_vec3 slowest, fastest; /* m/s: by axis, of movable bodies */
 } tl_summary;
 
-/* Memory that is lent, from `at` on. */
+/* Memory that is lent, beginning at `at`. */
 typedef struct tl_room {
   unsigned char *at;
   size_t bytes;
@@ -46,28 +46,28 @@ typedef struct tl_system {
   tl_contacts *contacts;
   tl_solve_report *report;
   tl_summary summary;
-  bool is_cold; /* no contact has an impulse to start from, and there are substeps (effort.c) */
+  bool is_cold; /* no contact has an impulse to start from, and the step has substeps (effort.c) */
 
   /* Solver bodies. */
   const uint32_t *rank;     /* member of the crowd -> solver body; NULL: the same number */
   const uint32_t *index_of; /* slot -> solver body; NULL: the same number */
   tl_tiles tiles;           /* of solver bodies, in their order */
-  tl_ccp_body *bodies;      /* crowd->count, and one more that is nobody's */
+  tl_ccp_body *bodies;      /* crowd->count, and one more that stands for no body */
   tl_ccp_tensor *tensors;   /* NULL: every body is isotropic */
-  const uint32_t *label;    /* by slot: of its island; NULL: all are one */
-  tl_room rooms[2];         /* that others do not need yet (tl_system_lend) */
+  const uint32_t *label;    /* by slot: label of its island; NULL: all are one island */
+  tl_room rooms[2];         /* memory that is lent until others need it (tl_system_lend) */
 
   /* Laws. */
   talus_real ncp;  /* 1: Coulomb's law, 0: its convex relaxation */
-  talus_real slop; /* m: overlap that is left alone */
+  talus_real slop; /* m: overlap that is not corrected */
   talus_real recovery_speed, bounce_speed;
   talus_real *pulls; /* by contact: cohesion over the step, N s; NULL: none */
-  tl_twist *pulled;  /* by solver body: free velocities and what pulls make of them; NULL: none */
+  tl_twist *pulled;  /* by solver body: free velocity including pulls; NULL: no cohesion */
 
   /* What impacts left (solve/impact/impact.h); NULL: nothing bounced. */
   talus_real *gaps;    /* m, by contact: for its row */
-  tl_ccp_body *shifts; /* by solver body: m/s, what moves it in this step beside its velocity */
-  tl_twist *kicks;     /* by solver body: velocity that it got */
+  tl_ccp_body *shifts; /* by solver body: m/s, velocity that moves it in this step only */
+  tl_twist *kicks;     /* by solver body: change of its velocity by impacts */
 } tl_system;
 
 struct tl_links;
@@ -81,8 +81,8 @@ static inline uint32_t tl_system_member(const tl_system *system, size_t member) 
   return system->rank ? system->rank[member] : (uint32_t)member;
 }
 
-/* A system with summary, slop and speeds (as `solve` says, or what `auto` makes of it), and with
- * room for bodies that is not filled yet. */
+/* Begins a system: finds summary, slop and speeds (as `solve` says, or the values of `auto`), and
+ * takes memory for bodies. */
 talus_status tl_system_begin(tl_system *system, const tl_crowd *crowd, tl_contacts *contacts,
                              tl_solve_report *report);
 
@@ -104,13 +104,13 @@ tl_sym3 tl_system_turning(const tl_system *system, uint32_t body);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* m: of a contact, as impacts left it. */
+/* Gap of a contact after impacts, m. */
 static inline talus_real tl_system_gap(const tl_system *system, const tl_contact *c) {
   return system->gaps ? system->gaps[c - system->contacts->data] : c->gap;
 }
 
-/* The gap that velocities may close. Overlap is not corrected by velocities, because these would
- * stay with the bodies (solve/ccp/correct.c). */
+/* The gap that velocities may close (m). Velocities do not correct overlap, because they would stay
+ * with the bodies (solve/ccp/correct.c). */
 static inline talus_real tl_system_gap_to_close(const tl_system *system, const tl_contact *c) {
   return tl_max(tl_system_gap(system, c), 0);
 }
@@ -127,99 +127,103 @@ void tl_system_arms(const tl_system *system, const tl_contact *c, talus_vec3 *a,
 talus_vec3 tl_system_velocity_before(const tl_system *system, const tl_contact *c, talus_vec3 arm_a,
                                      talus_vec3 arm_b);
 
-/* The row of a contact between solver bodies a and b, with the impulse it starts from. */
+/* Makes the row of a contact between solver bodies a and b, with its starting impulse. */
 tl_ccp_row tl_system_make_row(const tl_system *system, const tl_contact *c, uint32_t a, uint32_t b);
 
 /* ---- laws beyond friction and restitution (law.c) -------------------------------------------- */
 
-/* Cohesion: finds the pull of each contact and lays it into the bodies' velocities. */
+/* Finds the pull of cohesion of each contact and adds it to the bodies' velocities. */
 talus_status tl_system_load_pulls(tl_system *system);
 
-/* The coefficient of friction of a contact for this step; `before` is its velocity at t0. */
+/* Friction coefficient of a contact for this step; `before` is its relative velocity at t0. */
 talus_real tl_system_friction(const tl_system *system, const tl_contact *c, const tl_pair_law *law,
                               talus_vec3 before);
 
-/* TL_CONTACT_... of a contact after the solve: p its impulse with the shift by cohesion, friction
- * the coefficient it had. */
+/* State TL_CONTACT_... of a contact after the solve. p: its impulse with the shift by cohesion;
+ * friction: its coefficient in this step. */
 uint32_t tl_system_contact_state(const tl_system *system, const tl_contact *c, talus_real friction,
                                  talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b);
 
-/* ---- how long an island is worked on (effort.c) ---------------------------------------------- */
+/* ---- number of sweeps of an island (effort.c) ------------------------------------------------ */
 
-#define TL_FEW_ROWS 1000 /* up to here an island gets many more sweeps, if it needs them */
+#define TL_FEW_ROWS 1000 /* an island with fewer rows gets many more sweeps if it needs them */
 
 typedef struct tl_effort {
-  int usual, most;  /* sweeps: as `iterations` says, and where the residual still falls */
-  double tolerance; /* m/s; 0: the usual sweeps, whatever they leave */
-  double enough;    /* m/s: what is good enough beyond the usual sweeps */
-  double best;      /* m/s: the least residual beyond them */
+  int usual, most;  /* sweeps: as `iterations` says; and at most, while the residual falls */
+  double tolerance; /* m/s; 0: always the usual sweeps */
+  double enough;    /* m/s: residual that is good enough after the usual sweeps */
+  double best;      /* m/s: least residual after the usual sweeps */
   int stale;        /* looks since it fell */
-  int patience;     /* looks in which it may fail to fall */
+  int patience;     /* looks without a fall until sweeps end */
 } tl_effort;
 
-/* rows: of contacts and links. */
+/* rows: number of contacts and links. */
 tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links);
 
-/* Whether the residual is to be measured after `done` sweeps, the last of which changed velocities
- * by `change`, RMS; and, with it, whether the island is done. */
+/* The first function says whether to measure the residual after `done` sweeps, the last of which
+ * changed velocities by `change` (RMS); the second whether the island is done with that
+ * residual. */
 bool tl_effort_wants_look(const tl_effort *effort, int done, double change);
 bool tl_effort_is_enough(tl_effort *effort, int done, double rms);
 
-/* The share of last step's impulses to start with: q > 0 is the objective with all of them, slope
- * its derivative at none of them. */
+/* The share of the last step's impulses to start with. q > 0: the objective with all of them;
+ * slope: its derivative at share 0. */
 talus_real tl_warm_share(double q, double slope);
 
-/* ---- what came of it (energy.c, audit.c) ----------------------------------------------------- */
+/* ---- energy (energy.c, audit.c) -------------------------------------------------------------- */
 
-/* What contacts did to the energy of a body; then, at labels, of islands. */
+/* Energy that contacts gave to a body; after summing: to an island, stored at its label. */
 typedef struct tl_ledger_entry {
   double work, norm; /* J: A + B/2 and B of audit.c */
-  double had;        /* J: twice the kinetic energy before, whose rounding is in A */
+  double had;        /* J: twice the kinetic energy before; its rounding is in A */
 } tl_ledger_entry;
 
-/* Work of the step into the report, and what bodies have of the objective: the solver adds that of
- * its rows, and tl_links_objective, before it is rounded. The bodies hold the solution. entries: by
- * slot, filled in the same pass; or NULL. */
+/* Writes the work of the step into the report, and the part of the objective that belongs to
+ * bodies. The solver adds the parts of its rows and of tl_links_objective before it is rounded. The
+ * bodies must hold the solution. entries: by slot, filled in the same pass; or NULL. */
 void tl_system_find_energy(tl_system *system, const struct tl_links *links,
                            tl_ledger_entry *entries, tl_tally *objective);
 
-/* tl_system_find_energy; then reduces the impulses of islands whose contacts would create energy.
- * Impulses are stored. */
+/* Does tl_system_find_energy; then reduces the impulses of islands whose contacts would create
+ * energy. Impulses must be stored. */
 talus_status tl_system_audit(tl_system *system, const struct tl_links *links, tl_tally *objective);
 
-/* The velocity with which a free member of the crowd ends the step if nothing touches it, and what
- * the solver began with; what momentum a body has with velocity v and spin w. */
+/* For a free member of the crowd: its velocity at the end of the step if nothing touches it; the
+ * velocity that the solver began with; and the momentum of a body with velocity v and spin w. */
 tl_twist tl_system_free_twist(const tl_system *system, size_t member);
 tl_twist tl_system_start_twist(const tl_system *system, size_t member);
 tl_wrench tl_system_momentum(const tl_system *system, uint32_t slot, talus_vec3 v, talus_vec3 w);
 
-/* Whether contacts can move the body. */
+/* True if contacts can move the body. */
 bool tl_system_takes_part(const tl_system *system, uint32_t slot);
 
-/* ---- shifts: what moves bodies in a step beside their velocity (shift.c) --------------------- */
+/* ---- shifts: displacements of a step in addition to velocities (shift.c) --------------------- */
 
-/* The work of lifting bodies by shifts, against gravity, into the report. */
+/* Adds the work against gravity of bodies lifted by shifts to the report. */
 void tl_system_add_lift(tl_system *system, const tl_ccp_body *shifts);
 
-/* Whether rows of crowd->out are room for scratch until bodies move. */
+/* True if rows of crowd->out may be used as scratch until bodies move. */
 bool tl_system_has_rows(const tl_system *system);
 
-/* Lends what is not needed yet, for what is needed before: positions and rotations of crowd->out;
- * without them the room of shifts (or NULL), until bodies are shifted (tl_impact_find,
+/* Lends memory that is not needed yet: positions and rotations of crowd->out; if there are none,
+ * the memory of shifts (or NULL), until bodies are shifted (tl_impact_find,
  * tl_system_take_shifts). */
 void tl_system_lend(tl_system *system, tl_ccp_body *shifts);
 
-/* Takes from lent room, or from the arena. */
+/* Takes memory from what is lent, or from the arena. */
 talus_status tl_system_take(tl_system *system, size_t n, size_t size, void **out);
 
-/* Bodies without velocities: in `shifts`; where impacts have shifts there, in other room; without
- * `shifts` the bodies themselves, with their velocities set aside in crowd->out. */
+/* Takes solver bodies without velocities, for correction: in `shifts`; if impacts have shifts
+ * there, in other memory; without `shifts`, in the bodies themselves, after their velocities are
+ * copied to crowd->out. */
 talus_status tl_system_take_shifts(tl_system *system, tl_ccp_body *shifts, tl_ccp_body **room);
 
-/* Velocities of the bodies as they are handed over. are_shifted: by impacts or correction. */
+/* The velocities of bodies as they are handed over. are_shifted: impacts or correction have
+ * shifts. */
 tl_twists tl_system_twists(const tl_system *system, const tl_ccp_body *shifts, bool are_shifted);
 
-/* What correction left in `room`, and its work, to `shifts`, which may have what impacts left. */
+/* Adds the shifts that correction left in `room`, and their work, to `shifts`, which may hold those
+ * of impacts. */
 void tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_body *shifts);
 
 #endif

@@ -1,9 +1,9 @@
-/* Velocity Verlet for balls: the pass over the list, and the kick and drift where none has gone
- * before. step/balls/step.c has what comes before and after.
+/* Velocity Verlet for balls: the pass over the list, and the kick and drift of a step that the last
+ * one did not start. step/balls/step.c calls these.
  *
- * It is one: forces of a block of balls, then for its balls the sums, the last kick, and the first
- * kick and drift of the next step, all while they are in the cache. Only balls that are in
- * candidates of blocks that another thread has wait until all have done that. */
+ * A pass does everything for a block of balls while they are in the cache: forces, then sums, the
+ * last kick, and the first kick and drift of the next step. Only balls that are in candidates of
+ * another thread's blocks wait until all threads have done these. */
 #include "step/balls/balls.h"
 
 #include "base/isa.h"
@@ -14,7 +14,7 @@ static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl
 static void put(talus_real *to, talus_vec3 v) { to[0] = v.x, to[1] = v.y, to[2] = v.z; }
 static talus_vec3 get(const talus_real *from) { return tl_vec3(from[0], from[1], from[2]); }
 
-/* Work of half a step's kick, exactly: force times mean velocity. v and w are twice that. */
+/* Work of half a step's kick: force times mean velocity, exactly. v and w are twice the mean. */
 static double find_work(const tl_ball_step *job, talus_vec3 v, talus_vec3 w,
                         talus_vec3 spring_force, talus_vec3 spring_torque) {
   return 0.25 * job->crowd->dt * (dot_d(spring_force, v) + dot_d(spring_torque, w));
@@ -30,7 +30,7 @@ static double find_load_work(const tl_ball_step *job, uint32_t slot, talus_vec3 
   return work;
 }
 
-/* Forces of contacts to those that a ball is kicked with. */
+/* Sets the force that a ball is kicked with: contact forces plus constant loads. */
 static void put_push(const tl_ball_step *job, size_t rank, talus_vec3 spring_force,
                      talus_vec3 spring_torque) {
   const tl_properties *property = &job->model->property;
@@ -46,7 +46,7 @@ static void put_push(const tl_ball_step *job, size_t rank, talus_vec3 spring_for
       property->torque ? tl_add(spring_torque, property->torque[slot]) : spring_torque);
 }
 
-/* Those of contacts alone. */
+/* The force of contacts alone. */
 static void get_push(const tl_ball_list *list, size_t rank, talus_vec3 *spring_force,
                      talus_vec3 *spring_torque) {
   const tl_ball *ball = &list->ball.data[rank];
@@ -61,8 +61,8 @@ static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
          x.y > domain->box.hi.y || x.z < domain->box.lo.z || x.z > domain->box.hi.z;
 }
 
-/* True where it is still in its place in the list, and where it may be, and its spin makes sense.
- */
+/* Kicks and drifts one ball. Returns true if the ball stays within its skin and its allowed region,
+ * and its spin is not absurd. */
 static bool start_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums) {
   const size_t lane = rank % TL_BALL_LANES;
   const tl_ball_rows *rows = &job->list->rows.data[rank / TL_BALL_LANES];
@@ -78,7 +78,7 @@ static bool start_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums)
     talus_vec3 spring_force, spring_torque;
     get_push(job->list, rank, &spring_force, &spring_torque);
     if (job->list->has_loads)
-      put_push(job, rank, spring_force, spring_torque); /* they may have been changed */
+      put_push(job, rank, spring_force, spring_torque); /* loads may have been changed */
     const tl_twist mid = tl_balls_mid(job, rank);
     tl_tally_add(&sums->of[TL_BALL_FIRST_WORK],
                  find_work(job, tl_add(get(ball->v), mid.velocity), tl_add(get(ball->w), mid.spin),
@@ -93,7 +93,7 @@ static bool start_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums)
          !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP && is_outside(domain, x));
 }
 
-/* Whether lanes know all that a step does. */
+/* True if the version in lanes covers everything that this step does. */
 static bool lanes_can_start(const tl_ball_step *job) {
   const talus_domain_def *domain = &job->model->domain;
   return tl_ball_uses_lanes() && !job->begins && !job->list->has_loads &&
@@ -132,7 +132,7 @@ static void start_worker(void *context, tl_team *team, int worker, int workers) 
     atomic_store_explicit(job->left, true, memory_order_relaxed);
 }
 
-/* Workers that are worth their wages: small worlds have one. */
+/* Limits the number of threads to what the work is worth; small worlds get one. */
 static tl_par crew_of(const tl_ball_step *job) {
   return tl_par_if(&job->model->par, job->list->blocks > 1);
 }
@@ -176,7 +176,7 @@ static void clear_sums(const tl_ball_step *job) {
   }
 }
 
-/* Constant forces have come to the world: forces of contacts alone are kept from now on. */
+/* Called when a constant load appears: from now on contact forces are also kept without loads. */
 static talus_status keep_pure(const tl_ball_step *job) {
   tl_ball_list *list = job->list;
   if (list->has_loads || !tl_balls_have_loads(job->model))
@@ -226,7 +226,7 @@ static void add_effect(const tl_ball_list *list, uint32_t entry, talus_real radi
   *turn = tl_madd(*turn, radius - e->half_overlap, get(e->turn));
 }
 
-/* Forces of contacts on a ball, in canonical order. */
+/* Sums forces of contacts on a ball in canonical order. */
 static void add_contacts(const tl_ball_step *job, size_t rank, talus_vec3 *spring_force,
                          talus_vec3 *spring_torque) {
   const tl_ball_list *list = job->list;
@@ -303,8 +303,8 @@ static size_t eights_before(const tl_ball_list *list, size_t block) {
   return eights < list->kept.count ? eights : list->kept.count;
 }
 
-/* A block of balls: forces, then all that follows for those that no block before `begin` asks for
- * or has forces on. Blocks from `begin` to this one have been done by the same worker. */
+/* Processes a block of balls: forces, then everything after that for balls which no block before
+ * `begin` needs or has forces on. The same worker must have done blocks `begin` to this one. */
 static unsigned pass_block(const tl_ball_step *job, size_t block, size_t begin,
                            const tl_ball_kicks *lanes, tl_ball_sums *sums) {
   tl_ball_list *list = job->list;
@@ -331,7 +331,8 @@ static unsigned finish_waiting(const tl_ball_step *job, size_t block, const tl_b
   return fate;
 }
 
-/* Blocks that are left of a worker's share: the first in the upper half, the end in the lower. */
+/* The blocks that remain of a worker's share: the first in the upper half of the word, the end in
+ * the lower half. */
 typedef struct share {
   _Alignas(64) _Atomic uint64_t blocks;
 } share;
@@ -340,7 +341,7 @@ typedef struct pass_job {
   const tl_ball_step *step;
   share *shares; /* by worker */
   int count;
-  _Atomic size_t next; /* block whose balls waited */
+  _Atomic size_t next; /* next block whose balls waited */
 } pass_job;
 
 static uint64_t pack_share(uint64_t begin, uint64_t end) { return begin << 32 | end; }
@@ -356,8 +357,8 @@ static bool take_block(share *mine, size_t *block) {
   return true;
 }
 
-/* The second half of what the worker with the most has left, or false: a core that has other things
- * to do keeps nobody waiting for longer than a block takes. */
+/* Takes the second half of what remains of the largest share; false if nothing remains. So a core
+ * that is busy with other programs delays the others by one block at most. */
 static bool take_over(pass_job *job, share *mine, size_t *begin) {
   for (;;) {
     share *from = NULL;
@@ -397,7 +398,7 @@ static void pass_worker(void *context, tl_team *team, int worker, int workers) {
   const tl_ball_kicks *lanes = lanes_can_finish(step) ? kicks_now() : NULL;
   size_t block, begin = tl_share(step->list->blocks, worker, job->count);
   unsigned fate = 0;
-  (void)workers; /* fewer than there are shares: the others are taken over */
+  (void)workers; /* may be fewer than shares: the other shares are taken over */
   do {
     while (take_block(mine, &block))
       fate |= pass_block(step, block, begin, lanes, sums);

@@ -1,6 +1,6 @@
-/* Kicks, drifts and sums of W balls at a time: operation by operation what step/balls/balls.c does
- * for one, so the bits are the same. For the files that are compiled for an instruction set.
- * External forces, and domains that stop, are left to the other. */
+/* Kicks, drifts and sums of W balls at a time: operation by operation the arithmetic of
+ * step/balls/balls.c, so the bits are the same. Included by the files that are compiled for an
+ * instruction set. External forces, and domains with `stop`, are left to the scalar code. */
 #ifndef TL_STEP_BALLS_BALLS_LANES_H
 #define TL_STEP_BALLS_BALLS_LANES_H
 
@@ -38,7 +38,7 @@ typedef struct kick {
   vec velocity, spin;
 } kick;
 
-/* W balls as contacts have them: v, w, radius, 1/m, and push, twist, curvature, 1/inertia. */
+/* W balls in the layout of contacts: v, w, radius, 1/m, and force, torque, curvature, 1/inertia. */
 typedef struct some_balls {
   lanes m[TL_SIMD_GROUP], n[TL_SIMD_GROUP];
 } some_balls;
@@ -54,7 +54,7 @@ INLINE void load_some(tl_ball *balls, some_balls *to) {
   load_rows(second_row(balls), BALL_REALS, in_turn, to->n);
 }
 
-/* tl_ball_kick. */
+/* tl_ball_kick for W balls. */
 INLINE kick find_kick(const tl_ball_step *job, const some_balls *of, vec spring_force,
                       vec spring_torque) {
   const lanes zero = {0}, inv_mass = of->m[7];
@@ -65,7 +65,7 @@ INLINE kick find_kick(const tl_ball_step *job, const some_balls *of, vec spring_
   return (kick){times(rate, half), times(spring_torque, half * of->n[7])};
 }
 
-/* Adds the work of half a step's kick on those that move; v and w are twice the mean. */
+/* Adds the work of half a step's kick on balls that move; v and w are twice the mean. */
 INLINE void add_work(tl_tally *tally, double dt, vec spring_force, vec spring_torque, vec v, vec w,
                      lanes inv_mass, int part) {
   const wide work =
@@ -77,12 +77,12 @@ INLINE void add_work(tl_tally *tally, double dt, vec spring_force, vec spring_to
 
 /* ---- kick and drift -------------------------------------------------------------------------- */
 
-/* Where WIDE balls are. */
+/* Positions of WIDE balls. */
 typedef struct places {
   wide x[3];
 } places;
 
-/* Rows of four numbers, transposed. */
+/* Transposes rows of four numbers. */
 INLINE places load_places(const tl_ball_place *from) {
   places to;
 #if TL_SIMD_AVX512
@@ -107,7 +107,7 @@ INLINE places load_places(const tl_ball_place *from) {
   return to;
 }
 
-/* The other way round; radii stay. */
+/* Transposes back and stores; radii are unchanged. */
 INLINE void store_places(tl_ball_place *to, wide x, wide y, wide z) {
 #if TL_SIMD_AVX512
   const wide none = {0};
@@ -120,7 +120,7 @@ INLINE void store_places(tl_ball_place *to, wide x, wide y, wide z) {
   const __m512d row[4] = {
       _mm512_permutex2var_pd(xy, low, zr), _mm512_permutex2var_pd(xy2, low, zr2),
       _mm512_permutex2var_pd(xy, high, zr), _mm512_permutex2var_pd(xy2, high, zr2)};
-  for (int i = 0; i < 4; ++i) { /* each has a ball of an even pair and the one two further on */
+  for (int i = 0; i < 4; ++i) { /* m[i] has a ball of an even pair and the ball two further on */
     const int first = i / 2 * 4 + i % 2;
     _mm256_mask_storeu_pd(&to[first].x, 7, _mm512_castpd512_pd256(row[i]));
     _mm256_mask_storeu_pd(&to[first + 2].x, 7, _mm512_extractf64x4_pd(row[i], 1));
@@ -131,8 +131,8 @@ INLINE void store_places(tl_ball_place *to, wide x, wide y, wide z) {
 #endif
 }
 
-/* Where balls are and where they were when the list was made, from ball `rank` on. Of a group of
- * eight balls, rank % 8 is the first of W. */
+/* Moves W balls, beginning at `rank`; false if one left its place since the list was made. rank % 8
+ * is the first of W in a group of eight. */
 INLINE bool drift(const tl_ball_step *job, size_t rank, const places *from, vec v, int part) {
   const tl_ball_list *list = job->list;
   const tl_ball_kept *kept = &list->kept.data[rank / TL_SIMD_GROUP];
@@ -147,8 +147,8 @@ INLINE bool drift(const tl_ball_step *job, size_t rank, const places *from, vec 
   return wide_bits(way <= load_wide(kept->limit + at)) == ALL_WIDE;
 }
 
-/* Where the next contacts look for W balls that are kicked and then move on from x: false where
- * one leaves its place in the list, or spins beyond all sense. v and w are before the kick. */
+/* Kicks W balls and moves them from x to where contacts are found next; false if one leaves its
+ * place in the list or spins absurdly fast. v and w are velocities before the kick. */
 INLINE bool move_on(const tl_ball_step *job, size_t rank, const places x[WIDES], vec v0, vec w0,
                     const kick *k, vec spring_force, vec spring_torque, lanes inv_mass,
                     tl_ball_sums *sums) {
@@ -188,14 +188,15 @@ static bool start_eight(const tl_ball_step *job, size_t eight, tl_ball_sums *sum
 
 /* ---- sums and the last kick ------------------------------------------------------------------ */
 
-/* What an effect is multiplied by before the arm comes in, on owner and on other; where it does. */
+/* Factors of the numbers of an effect, for the ball that owns the candidate and for the other
+ * one. */
 static const talus_real signs[2][TL_SIMD_GROUP] = {{-1, -1, -1, 1, 1, 1, 0, 0},
                                                    {1, 1, 1, 1, 1, 1, 0, 0}};
 static const lane_int turns[TL_SIMD_GROUP] = {0, 0, 0, -1, -1, -1, 0, 0};
-#define SUMS 6 /* numbers of an effect that are added up */
+#define SUMS 6 /* numbers of an effect that are summed */
 
-/* An effect times its sign (force) or the arm (turn), added to what there is. No branch on who owns
- * it: half of them would be guessed wrong. */
+/* Adds an effect times its sign (force) or arm (torque) to the sums. There is no branch on which
+ * ball owns the candidate: half of its predictions would be wrong. */
 INLINE void add_effect(lanes sum[TL_SIMD_GROUP / W], const tl_ball_effect *effect, uint32_t entry,
                        lanes radius) {
 #if LANES_8
@@ -212,7 +213,7 @@ INLINE void add_effect(lanes sum[TL_SIMD_GROUP / W], const tl_ball_effect *effec
   }
 }
 
-/* Forces and turns of one ball: force in the first three numbers, turn in the next. */
+/* Forces and torques of one ball: force in the first three numbers, torque in the next three. */
 INLINE void add_contacts(const tl_ball_list *list, size_t rank, lanes sum[TL_SIMD_GROUP / W]) {
   const lanes zero = {0}, radius = zero + list->ball.data[rank].radius;
   const uint32_t *at = list->at.data, *entry = list->entry.data;

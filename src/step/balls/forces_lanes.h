@@ -1,7 +1,7 @@
 /* Visits of packs of contacts between balls, W at a time: the arithmetic of kernels/penalty_visit.h
- * with a vector as the number. Balls are loaded row by row and transposed in registers. No
- * operation is fused or reordered, so the bits are those of the scalar code (forces.c). For the
- * files that are compiled for an instruction set. */
+ * with vectors for numbers. Balls are loaded row by row and transposed in registers. No operation
+ * is fused or reordered, so the bits are those of the scalar code (forces.c). Included by the files
+ * that are compiled for an instruction set. */
 #ifndef TL_STEP_BALLS_FORCES_LANES_H
 #define TL_STEP_BALLS_FORCES_LANES_H
 
@@ -45,7 +45,7 @@ INLINE lanes_ball load_balls(const tl_ball_job *job, const uint32_t *index) {
   return r;
 }
 
-/* What the pair's materials give; the same for all where there is one material. */
+/* Law of the materials of the pairs; one for all if there is only one material. */
 INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from,
                      lanes_contact *t) {
   const lanes zero = {0};
@@ -85,8 +85,8 @@ INLINE half_row load_half(const void *from) {
   return r;
 }
 
-/* Eight rows of four numbers to four vectors: rows 0 to 3 beside rows 4 to 7, and then squares of
- * four are transposed. */
+/* Turns eight rows of four numbers into four vectors: puts rows 0 to 3 beside rows 4 to 7, then
+ * transposes squares of four. */
 INLINE void transpose_halves(const half_row row[W], lanes to[4]) {
   lanes two[4];
   for (int i = 0; i < 4; ++i)
@@ -105,7 +105,7 @@ INLINE void transpose_halves(const half_row row[W], lanes to[4]) {
   to[3] = SHUFFLE(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
-/* Four vectors to eight rows: transposed squares of four have rows 0 to 3 beside rows 4 to 7. */
+/* Turns four vectors into eight rows, the inverse of transpose_halves. */
 INLINE void transpose_back(const lanes from[4], half_row row[W]) {
   const lanes a = SHUFFLE(from[0], from[1], 0, 8, 2, 10, 4, 12, 6, 14);
   const lanes b = SHUFFLE(from[0], from[1], 1, 9, 3, 11, 5, 13, 7, 15);
@@ -118,7 +118,7 @@ INLINE void transpose_back(const lanes from[4], half_row row[W]) {
     row[i] = low_half(two[i]), row[i + 4] = high_half(two[i]);
 }
 
-/* Slips of W springs and their stiffness. */
+/* Loads the slips and stiffnesses of W springs. */
 INLINE void load_springs(const tl_ball_spring *springs, const uint32_t *index, lanes m[4]) {
   half_row row[W];
   for (int i = 0; i < W; ++i)
@@ -126,7 +126,7 @@ INLINE void load_springs(const tl_ball_spring *springs, const uint32_t *index, l
   transpose_halves(row, m);
 }
 
-/* Of the first `count`. */
+/* Stores the first `count` of them. */
 INLINE void store_springs(tl_ball_spring *springs, const uint32_t *index, lanes m[4],
                           uint32_t count) {
   half_row row[W];
@@ -168,15 +168,15 @@ INLINE void add_energies(tl_ball_sums *sums, const lanes_pushed *r, lane_mask co
   add_to_tally(&sums->of[TL_BALL_FRICTION], lanes_select(counts, r->friction, zero));
 }
 
-/* How W pairs of balls meet: what lanes_balls finds, in memory. A contact is done in two halves,
- * each for a few vectors one after another: the springs that the second half needs come from memory
- * meanwhile, and chains of roots and quotients are shorter (5 % of a step; nothing where all is in
- * the cache). */
+/* Geometry of W pairs of balls (the result of lanes_balls), in memory. A contact is computed in two
+ * halves, each for a few vectors in turn: meanwhile the springs that the second half needs arrive
+ * from memory, and chains of roots and quotients are shorter. This saves 5 % of a step, nothing if
+ * all data are in the cache. */
 #define FEW 4
 typedef struct meeting {
   lanes_vec n, velocity, drift;
   lanes overlap, mass, radius, twirl;
-  lanes smaller; /* radius of the two, m */
+  lanes smaller; /* m: the smaller of the two radii */
 } meeting;
 
 INLINE void meet(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, meeting *to) {
@@ -192,7 +192,8 @@ INLINE void meet(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from
   to->smaller = lanes_select(a.radius < b.radius, a.radius, b.radius);
 }
 
-/* Records are few: one in a million contacts or so. Lanes beyond the count repeat others. */
+/* Updates the records. A record is rare, one in about a million contacts. Lanes beyond the count
+ * repeat other contacts. */
 static __attribute__((noinline)) void note_overlaps(tl_ball_sums *sums, const meeting *met) {
   for (int i = 0; i < W; ++i)
     tl_ball_note_overlap(sums, met->overlap[i], met->smaller[i]);
@@ -208,13 +209,13 @@ INLINE void look_for_records(tl_ball_sums *sums, const meeting *met) {
 
 static const talus_real lane_number[TL_SIMD_GROUP] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-/* Forces of W contacts of the pack, or of its last `count`. */
+/* Computes W contacts of the pack, or its last `count`. */
 INLINE void press(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t count,
                   const meeting *met, tl_ball_sums *sums) {
   tl_ball_list *list = job->list;
   const lanes zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
   const uint32_t *candidate = pack->candidate + from;
-  lanes_contact t; /* member by member: not all of it, which goes through memory */
+  lanes_contact t; /* member by member: assigning the whole struct would go through memory */
   load_law(job, pack, from, &t);
   t.n = met->n, t.velocity = met->velocity, t.drift = met->drift;
   t.overlap = met->overlap, t.mass = met->mass, t.radius = met->radius, t.twirl = met->twirl;
@@ -239,7 +240,7 @@ INLINE void press(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t fro
   look_for_records(sums, met);
 }
 
-/* Contacts of the pack from `from` to `end`, where a whole vector begins at each step. */
+/* Computes the contacts of the pack from `from` to `end`; whole vectors only. */
 static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t end,
                   tl_ball_sums *sums) {
   meeting met[FEW];
@@ -252,7 +253,7 @@ static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t fro
   }
 }
 
-/* Whole vectors of the pack; what is left comes to the front. */
+/* Computes whole vectors of the pack; the rest moves to its front. */
 static void visit_whole(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sums *sums) {
   const uint32_t whole = pack->count / W * W;
   if (whole == 0)
@@ -280,7 +281,7 @@ static void visit_remaining(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_
   visit(job, pack, 0, pack->count, sums);
 }
 
-/* Candidates from which on places are asked for. */
+/* Candidates between prefetching positions and using them. */
 #define AHEAD 16
 
 INLINE void push_lanes(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {

@@ -7,12 +7,13 @@
  */
 #include "step/balls/list.h"
 
-#define MOST_WORKERS 8              /* each has counts of its own for every ball */
-#define LEAST_SHARE  ((size_t)4096) /* candidates that are worth a worker */
+#define MOST_WORKERS 8              /* each has its own counts for every ball */
+#define LEAST_SHARE  ((size_t)4096) /* least number of candidates for which a worker is used */
 
-/* What a share brings to a ball, and then where the next of it goes. */
+/* Number of things that a share of the candidates adds to a ball; later the place of the next
+ * one. */
 typedef struct lay_counts {
-  uint32_t own;             /* candidates, as the lower rank */
+  uint32_t own;             /* candidates of which the ball has the lower rank */
   uint32_t low, wall, high; /* entries: partners of lower slots, walls, partners of higher slots */
 } lay_counts;
 
@@ -23,12 +24,12 @@ typedef struct lay_sums {
 typedef struct lay_job {
   tl_ball_list *list;
   lay_counts *counts; /* by worker, by rank */
-  uint32_t *lowest;   /* by worker, by eights: as first_owner */
+  uint32_t *lowest;   /* by worker and group of eight: its part of first_owner */
   lay_sums *sums;     /* by worker: of its ranks */
-  int most;           /* workers that there is room for */
+  int most;           /* number of workers for which memory was taken */
 } lay_job;
 
-/* Ranks of the two of a candidate: the lower one owns it. */
+/* Ranks of the two balls of a candidate; the lower rank owns it. */
 static void rank_near(const tl_ball_list *list, const tl_ball_near *near, uint32_t *owner,
                       uint32_t *other) {
   if (near->wall != TL_NONE) {
@@ -69,7 +70,7 @@ static void count_share(const lay_job *job, int worker, int workers) {
   }
 }
 
-/* Of a worker's ranks: whole eights. */
+/* Sums the counts of a worker's ranks; these are whole groups of eight. */
 static lay_sums sum_ranks(const lay_job *job, int worker, int workers) {
   const size_t n = job->list->rank.count, eights = job->list->first_owner.count;
   const size_t begin = tl_share(eights, worker, workers) * TL_BALL_LANES;
@@ -87,7 +88,7 @@ static lay_sums sum_ranks(const lay_job *job, int worker, int workers) {
   return sums;
 }
 
-/* Counts of one ball become places, from *sums on. */
+/* Turns the counts of one ball into places, beginning at *sums. */
 static void place_rank(const lay_job *job, size_t i, int workers, lay_sums *sums) {
   tl_ball_list *list = job->list;
   const size_t n = list->rank.count;
@@ -107,7 +108,8 @@ static void place_rank(const lay_job *job, size_t i, int workers, lay_sums *sums
   PLACE(high, at)
 #undef PLACE
   while (at % TL_BALL_FOUR != 0)
-    list->entry.data[at++] = 2 * (uint32_t)list->near.count; /* nobody's */
+    /* the candidate of nobody, as filler */
+    list->entry.data[at++] = 2 * (uint32_t)list->near.count;
   *sums = (lay_sums){own, at};
 }
 
@@ -134,7 +136,7 @@ static void put_share(const lay_job *job, int worker, int workers) {
   }
 }
 
-/* A worker's ranks: counts become places, from where those before it end. */
+/* Turns the counts of a worker's ranks into places, beginning where earlier workers end. */
 static void place_ranks(const lay_job *job, int worker, int workers) {
   tl_ball_list *list = job->list;
   const size_t n = list->rank.count, eights = list->first_owner.count;
@@ -160,7 +162,7 @@ static void place_ranks(const lay_job *job, int worker, int workers) {
   }
 }
 
-/* Those beyond `most` only meet the others at the barriers. */
+/* Workers beyond `most` only take part in the barriers. */
 static void lay_worker(void *context, tl_team *team, int worker, int all) {
   const lay_job *job = context;
   const int workers = all < job->most ? all : job->most;

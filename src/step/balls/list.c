@@ -5,14 +5,15 @@
 #include "kernels/morton.h"
 #include "kernels/quat.h"
 
-/* A ball's skin where the scene has none: a little, and as far as it comes in so many steps, but
- * not more than this; in radii of the smallest ball. More means more candidates in every step, less
- * means more renewals; what is slow needs little, and what is fast has few neighbours. */
+/* Skin of a ball if the scene sets none: a minimum, plus its displacement in some steps, up to a
+ * maximum; in radii of the smallest ball. A larger skin means more candidates in every step, a
+ * smaller one more frequent renewals. Slow balls need little, and fast balls have few
+ * neighbours. */
 #define SKIN_LEAST 0.12
 #define SKIN_STEPS 40
 #define SKIN_MOST  0.5
-/* How far a ball may come in a step and still be asked for its way, in its own radii. One that is
- * faster misses what it would have touched: it must not make neighbours of all the others. */
+/* Largest displacement per step, in the ball's own radii, that its skin covers. A faster ball would
+ * miss contacts anyway, and must not become a candidate of all others. */
 #define SKIN_FASTEST 4
 #define CELL_BITS    10
 
@@ -38,7 +39,7 @@ bool tl_balls_are_all(const tl_crowd *crowd) {
 
 typedef struct rank_job {
   const talus_dvec3 *x;
-  talus_dvec3 from; /* the lowest corner */
+  talus_dvec3 from; /* lowest corner of the box */
   double scale;     /* cells per m */
   uint32_t *keys;
   tl_ball_list *list;
@@ -59,7 +60,7 @@ static void rank_range(void *context, size_t begin, size_t end) {
     job->list->rank.data[job->list->slot.data[i]] = (uint32_t)i;
 }
 
-/* Ranks along a Morton curve over the box of all centres (planes count by theirs, wherever). */
+/* Ranks bodies along a Morton curve over the box of all centres; a plane counts by its position. */
 static talus_status rank_bodies(const tl_crowd *crowd, tl_ball_list *list) {
   const tl_model *model = crowd->model;
   const size_t n = crowd->count;
@@ -93,7 +94,7 @@ static void take_row(const tl_state *in, uint32_t slot, tl_ball_rows *rows, size
   rows->q[0][lane] = q.w, rows->q[1][lane] = q.x, rows->q[2][lane] = q.y, rows->q[3][lane] = q.z;
 }
 
-/* What of a ball does not change from step to step, and its state. */
+/* Copies the state of a ball into the list, and what does not change from step to step. */
 static void lay_ball(const tl_crowd *crowd, tl_ball_list *list, size_t i) {
   const tl_model *model = crowd->model;
   const uint32_t slot = list->slot.data[i];
@@ -146,7 +147,7 @@ static talus_status lay_balls(const tl_crowd *crowd, tl_ball_list *list) {
   TL_TRY(tl_array_resize(&list->kept, eights));
   TL_TRY(tl_array_resize(&list->rows, eights));
   TL_TRY(tl_array_resize(&list->waits, eights));
-  if (eights > 0) { /* the last may have lanes that are nobody's */
+  if (eights > 0) { /* the last group may have unused lanes */
     list->kept.data[eights - 1] = (tl_ball_kept){0};
     list->rows.data[eights - 1] = (tl_ball_rows){0};
   }
@@ -162,7 +163,7 @@ static talus_status lay_balls(const tl_crowd *crowd, tl_ball_list *list) {
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-/* Flat walls by the rank of their ball. */
+/* Sorts flat walls by the rank of their ball. */
 static talus_status sort_flats(const tl_crowd *crowd, tl_ball_list *list) {
   const size_t n = list->rank.count, m = list->flats.count;
   uint32_t *start, *to;
@@ -191,7 +192,7 @@ static talus_status sort_flats(const tl_crowd *crowd, tl_ball_list *list) {
   return TALUS_OK;
 }
 
-/* Which balls are near walls that go the general way. */
+/* Lists the balls that are near walls of the general code. */
 static talus_status list_wall_balls(const tl_model *model, tl_ball_list *list) {
   const size_t n = list->rank.count;
   TL_TRY(tl_array_resize(&list->has_wall, n));
@@ -245,8 +246,8 @@ static talus_status lay_effects(tl_ball_list *list) {
   }
   TL_BALLS_ROOM(&list->effect, total);
   TL_TRY(tl_array_resize(&list->effect, total));
-  /* None, and "some effect" of springs that have come here from elsewhere (step/balls/springs.c).
-   */
+  /* Effect 0 is no effect; effect 1 stands for springs that came from another list
+   * (step/balls/springs.c). */
   memset(list->effect.data, 0, TL_BALL_LANES * sizeof *list->effect.data);
   list->at.data[list->near.count] = 0;
   return TALUS_OK;
@@ -254,7 +255,7 @@ static talus_status lay_effects(tl_ball_list *list) {
 
 /* ---- making it ------------------------------------------------------------------------------- */
 
-/* The radii of the smallest and of the largest ball and the least mass, to the list. */
+/* Finds the radii of the smallest and of the largest ball and the least mass. */
 static void measure_balls(const tl_crowd *crowd, tl_ball_list *list) {
   const tl_model *model = crowd->model;
   double least = INFINITY;
@@ -278,7 +279,7 @@ typedef struct skin_job {
   talus_real *skin;
 } skin_job;
 
-/* The velocity that a ball is about to move with, as far as its forces are known. */
+/* The velocity with which a ball will move next, as far as its forces are known. */
 static talus_vec3 about_to_move(const tl_crowd *crowd, size_t slot) {
   const tl_model *model = crowd->model;
   const talus_vec3 v = crowd->in->velocity[slot];
@@ -308,7 +309,7 @@ static void choose_range(void *context, size_t begin, size_t end) {
   }
 }
 
-/* How far each ball may come: never less than it comes in the step at hand, up to SKIN_FASTEST. */
+/* Chooses the skin of each ball: at least its displacement in the next step, up to SKIN_FASTEST. */
 static talus_status choose_skins(const tl_crowd *crowd, tl_ball_list *list) {
   const tl_model *model = crowd->model;
   TL_TRY(tl_array_resize(&list->skin, model->bodies));
@@ -318,7 +319,7 @@ static talus_status choose_skins(const tl_crowd *crowd, tl_ball_list *list) {
   return TALUS_OK;
 }
 
-/* Pairs of balls with their skins. */
+/* Finds pairs of balls within their skins. */
 static talus_status find_pairs(const tl_backend *backend, const tl_crowd *crowd, tl_ball_list *list,
                                tl_pairs *pairs) {
   const tl_model *model = crowd->model;
@@ -342,7 +343,7 @@ static talus_status lay_list(const tl_crowd *crowd, const tl_pairs *pairs, tl_ba
   TL_TRY(tl_array_reserve(&list->walls, crowd->count));
   TL_TRY(tl_array_reserve(&list->flats, crowd->count));
   TL_TRY(tl_balls_sift(crowd, pairs, list));
-  /* Entries are two for each, and up to three of nobody's for each ball. */
+  /* There are two entries for each candidate, and up to three fillers for each ball. */
   if (list->near.count + 2 * crowd->count >= UINT32_MAX / 2)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu neighbours are more than a list can hold",
                    list->near.count);
@@ -365,11 +366,11 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_crowd *crowd, tl
   TL_TRY(tl_balls_take_springs(crowd, balls, &springs));
   TL_TRY(find_pairs(backend, crowd, list, &pairs));
   const tl_field_set only_here = where->stale & where->away;
-  tl_lose(where, TL_THE_WHOLE); /* from here on it is neither the old one nor the new one */
+  tl_lose(where, TL_THE_WHOLE); /* from here on the list is neither the old nor the new one */
   const talus_status status = lay_list(crowd, &pairs, list);
   if (status != TALUS_OK) {
     if (tl_lost(where) & TL_THE_CONTACTS)
-      tl_contacts_clear(balls->contacts); /* they are of an older state */
+      tl_contacts_clear(balls->contacts); /* those belong to an older state */
     return status;
   }
   tl_balls_lay_springs(model, &springs);

@@ -1,5 +1,6 @@
-/* Which candidates of balls overlap: LOOK of them at a time go into a pack of contacts, with the
- * bits of the scalar code (forces.c). For the files that are compiled for an instruction set. */
+/* Tests which candidates of balls overlap: LOOK at a time; those that do go into a pack of
+ * contacts, with the bits of the scalar code (forces.c). Included by the files that are compiled
+ * for an instruction set. */
 #ifndef TL_STEP_BALLS_LOOK_LANES_H
 #define TL_STEP_BALLS_LOOK_LANES_H
 
@@ -7,7 +8,7 @@
 #include "kernels/real.h"
 #include "step/balls/forces.h"
 
-/* Contacts of the pack from `from` on that are in one place. */
+/* Gives a direction to contacts of the pack, from `from` on, whose balls have one centre. */
 static __attribute__((noinline, unused)) void part(const tl_ball_list *list, tl_ball_pack *pack,
                                                    uint32_t from) {
   for (uint32_t i = from; i < pack->count; ++i) {
@@ -20,19 +21,19 @@ static __attribute__((noinline, unused)) void part(const tl_ball_list *list, tl_
   }
 }
 
-/* What a contact needs of a ball, beside its place. */
+/* Prefetches what a contact needs of a ball, except its position. */
 INLINE void fetch(const tl_ball_list *list, uint32_t ball) {
   __builtin_prefetch(list->ball.data[ball].v);
   __builtin_prefetch(list->ball.data[ball].spring_force);
 }
 
-/* look(list, c, count, pack): of the `count` candidates from c on, at most LOOK, those that overlap
- * go into the pack, which has room for eight more. */
+/* look(list, c, count, pack): tests `count` candidates from c on, at most LOOK, and puts those that
+ * overlap into the pack, which must have room for eight more. */
 #if TL_SIMD_AVX512
 
 #define LOOK 8
 
-/* From a to b, and the sum of radii, of eight pairs: rows are subtracted and then transposed. */
+/* Vectors from a to b and sums of radii of eight pairs: subtracts rows, then transposes. */
 INLINE void load_ways(const tl_ball_place *places, const uint32_t *a, const uint32_t *b,
                       wide way[4]) {
   const __m256d signs = _mm256_set_pd(0, -0.0, -0.0, -0.0);
@@ -65,8 +66,8 @@ INLINE void squeeze_u32(uint32_t *to, __mmask8 which, __m256i x) {
   _mm256_storeu_si256((__m256i *)(void *)to, _mm256_maskz_compress_epi32(which, x));
 }
 
-/* The lanes beyond the count take the first owner, a ball of this block: another may be moving in
- * the hands of another thread. */
+/* Lanes beyond the count use the first owner, a ball of this block: another thread may be moving
+ * other balls. */
 INLINE void look(tl_ball_list *list, uint32_t c, uint32_t count, tl_ball_pack *pack) {
   const __mmask8 valid = (__mmask8)((1u << count) - 1);
   const __m256i first = _mm256_set1_epi32((int32_t)list->owner.data[c]);
@@ -107,7 +108,8 @@ INLINE void look(tl_ball_list *list, uint32_t c, uint32_t count, tl_ball_pack *p
 
 #else
 
-/* One candidate. No branch on whether it overlaps: half of them would be guessed wrong. */
+/* Tests one candidate. There is no branch on whether it overlaps: half of its predictions would be
+ * wrong. */
 INLINE void look_at(tl_ball_list *list, uint32_t c, tl_ball_pack *pack) {
   const uint32_t owner = list->owner.data[c], other = list->other.data[c], n = pack->count;
   const tl_ball_place *a = &list->place.data[owner], *b = &list->place.data[other];
@@ -130,8 +132,8 @@ INLINE void look_at(tl_ball_list *list, uint32_t c, tl_ball_pack *pack) {
 
 #define LOOK 4
 
-/* By which lanes touch (bit i: lane i): how many of those before each do, and who comes first when
- * these are closed up. */
+/* Tables by mask of lanes that touch (bit i: lane i): number of such lanes before each, and the
+ * permutation that moves them to the front. */
 static const uint32_t before[16][4] = {{0, 0, 0, 0}, {0, 1, 1, 1}, {0, 0, 1, 1}, {0, 1, 2, 2},
                                        {0, 0, 0, 1}, {0, 1, 1, 2}, {0, 0, 1, 2}, {0, 1, 2, 3},
                                        {0, 0, 0, 0}, {0, 1, 1, 1}, {0, 0, 1, 1}, {0, 1, 2, 2},
@@ -161,7 +163,7 @@ INLINE void squeeze(talus_real *to, unsigned which, __m256d x) {
 #endif
 }
 
-/* From a to b, and the sum of radii, of four pairs: rows are subtracted and then transposed. */
+/* Vectors from a to b and sums of radii of four pairs: subtracts rows, then transposes. */
 INLINE void load_ways(const tl_ball_place *places, const uint32_t *a, const uint32_t *b,
                       __m256d way[4]) {
   const __m256d signs = _mm256_set_pd(0, -0.0, -0.0, -0.0);
@@ -177,7 +179,7 @@ INLINE void load_ways(const tl_ball_place *places, const uint32_t *a, const uint
   way[3] = _mm256_permute2f128_pd(yr, yr2, 0x31);
 }
 
-/* The lower halves of four masks. */
+/* The lower halves of the four elements of a mask. */
 INLINE __m128i narrow(__m256d test) {
   return _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(_mm256_castpd256_pd128(test)),
                                          _mm_castpd_ps(_mm256_extractf128_pd(test, 1)), 0x88));

@@ -1,9 +1,9 @@
-/* The list of neighbours: which pairs of the broad phase are near each other. */
+/* The list of neighbours: sorts pairs of the broad phase. */
 #include "step/balls/list.h"
 
 #include "kernels/collide_container.h"
 
-/* Planes and containers, as balls see them. */
+/* Lists planes and containers in the form that balls use. */
 static talus_status list_flat_bodies(const tl_crowd *crowd, tl_ball_list *list) {
   const tl_model *model = crowd->model;
   list->flat_bodies.count = 0;
@@ -22,12 +22,12 @@ static uint32_t find_flat_body(const tl_ball_list *list, uint32_t wall) {
   return flat_body;
 }
 
-/* What a pair is: balls that are near, a ball near something that goes the general way, or a ball
- * and a flat body, with a bit for each side that it may come to touch. */
+/* Kinds of pairs: balls that are near, a ball near a body of the general code, or a ball and a flat
+ * body, with a bit for each side that it may touch. */
 enum { FAR = 0, NEAR = 1, WITH_WALL = 2, WITH_SIDES = 64 };
 _Static_assert(TL_CONTAINER_WALLS <= 6, "sides are the bits below WITH_SIDES");
 
-/* Pairs that one thread looks at, and where in the list what it finds begins. */
+/* Pairs that one thread tests, and the place in the list where its results begin. */
 #define SIFT_CHUNK ((size_t)2048)
 typedef struct sift_chunk {
   size_t near, flats, walls;
@@ -39,11 +39,11 @@ typedef struct sift_job {
   tl_ball_list *list;
   const tl_pair *pairs;
   size_t count;
-  uint8_t *is; /* FAR ... of each pair */
+  uint8_t *is; /* by pair: FAR, NEAR, ... */
   sift_chunk *chunks;
 } sift_job;
 
-/* Of a pair of which one is not a ball. */
+/* Kind of a pair of which one body is not a ball. */
 static uint8_t sift_wall(const sift_job *job, tl_pair pair) {
   const tl_ball_list *list = job->list;
   const bool first = tl_balls_is_one(job->model, pair.a);

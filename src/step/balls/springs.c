@@ -1,7 +1,9 @@
-/* The list of neighbours: springs on their way from list to list, or from the contacts. */
+/* The list of neighbours: takes springs from the old list or from the contacts into the new
+ * list. */
 #include "step/balls/list.h"
 
-/* The spring of a contact is that of b against a; in the list it is that of other against owner. */
+/* -1 if the candidate's owner is the contact's b: a contact's spring is that of b against a, the
+ * list's that of other against owner. */
 static talus_real sign_of(const tl_ball_list *list, size_t k) {
   return list->slot.data[list->owner.data[list->canonical.data[k]]] == list->near.data[k].a
              ? TL_R(1)
@@ -28,7 +30,7 @@ static void take_range(void *context, size_t begin, size_t end) {
   }
 }
 
-/* The same where no list counts: contacts are in the same order. */
+/* Does the same if no list is valid: contacts are in the same order. */
 static talus_status take_from_contacts(const tl_crowd *crowd, const tl_contacts *contacts,
                                        tl_old_springs *job) {
   job->count = tl_contacts_have_springs(contacts) ? contacts->count : 0;
@@ -45,7 +47,7 @@ static talus_status take_from_contacts(const tl_crowd *crowd, const tl_contacts 
   return TALUS_OK;
 }
 
-/* Contacts of the general way. */
+/* Takes contacts with walls of the general code. */
 static talus_status take_walls(const tl_model *model, const tl_contacts *contacts,
                                tl_ball_list *list) {
   tl_contacts *walls = &list->wall_contacts;
@@ -77,7 +79,7 @@ talus_status tl_balls_take_springs(const tl_crowd *crowd, const tl_balls *balls,
   return TALUS_OK;
 }
 
-/* Whether a spring stands before the candidate. */
+/* True if a spring comes before the candidate in canonical order. */
 static bool is_before(const tl_ball_list *list, const tl_old_spring *s, size_t k) {
   const tl_ball_near *near = &list->near.data[k];
   if (s->a != near->a)
@@ -85,7 +87,7 @@ static bool is_before(const tl_ball_list *list, const tl_old_spring *s, size_t k
   return s->b != near->b ? s->b < near->b : s->side < side_of(list, k);
 }
 
-/* Binary search for where the range starts, then both lists are walked together. */
+/* Finds the begin of the range by binary search, then walks through both lists together. */
 static void lay_range(void *context, size_t begin, size_t end) {
   const tl_old_springs *job = context;
   tl_ball_list *list = job->list;
@@ -106,7 +108,7 @@ static void lay_range(void *context, size_t begin, size_t end) {
     const bool found =
         s && s->a == near->a && s->b == near->b && s->side == side_of(list, k) && s->stiffness != 0;
     const talus_real sign = sign_of(list, k);
-    list->at.data[c] = found ? 1 : 0; /* some effect, until there is one */
+    list->at.data[c] = found ? 1 : 0; /* a nonzero effect, until forces are found */
     list->spring.data[c] =
         found ? (tl_ball_spring){{sign * s->slip[0], sign * s->slip[1], sign * s->slip[2]},
                                  s->stiffness}

@@ -1,9 +1,9 @@
-/* Velocity Verlet for balls (verlet.c has the scheme, step/balls/list.h what is special here): a
- * step, from the list it needs to what it leaves. Forces and moves are in step/balls/balls.c.
+/* A step of velocity Verlet for balls (verlet.c has the scheme): makes the list if needed, computes
+ * forces and moves (step/balls/balls.c), and checks the result.
  *
- * The state of balls stays in the list, in its order, as long as steps follow upon steps; rows at
- * home are written when somebody asks (step/balls/store.c), and before a step that could fail on
- * its way: a step cannot where no ball is too fast. */
+ * During consecutive steps the state of balls stays in the list, in its order. Rows at home are
+ * written on request (step/balls/store.c), and before a step that could fail midway; a step cannot
+ * fail if no ball is too fast. */
 #include "step/balls/balls.h"
 
 #include "base/cancel.h"
@@ -24,7 +24,8 @@ static void find_mids(void *context, size_t begin, size_t end) {
     job->twists[i] = tl_balls_mid(job->step, job->step->list->rank.data[i]);
 }
 
-/* The message for a ball that is nowhere, or outside, from the velocities it was to move with. */
+/* Makes the message for a ball whose position is not finite or outside, from the velocities it was
+ * to move with. */
 static talus_status check(const tl_ball_step *job, tl_step_report *report) {
   const size_t n = job->crowd->count;
   tl_twist *twists;
@@ -47,11 +48,11 @@ static talus_status find_broken(const tl_ball_step *job, tl_step_report *report)
   return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
 }
 
-/* Whether no contact can make a ball too fast at once, however slow balls are: by how much the
- * force of the deepest overlap changes its velocity and its spin, most that of the smallest. Fixed
- * balls are not counted: in a much larger one a ball can be deeper, but from TL_BALL_FASTEST to
- * what a number can hold the square of there is room (1e10 in single precision) for one a million
- * times it. */
+/* True if no contact can make a slow ball too fast within a step: bounds the change of velocity and
+ * spin by the force of the deepest overlap, which is largest for the smallest ball. Fixed balls are
+ * not counted: a ball can be deeper in a much larger one, but between TL_BALL_FASTEST and the
+ * overflow of a square there is a factor of 1e10 in single precision, enough for a ball a million
+ * times larger. */
 static bool forces_are_bounded(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
   const tl_penalty *p = job->crowd->penalty;
@@ -71,7 +72,7 @@ static bool forces_are_bounded(const tl_ball_step *job) {
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-/* What the sums of a step come to. */
+/* Writes the sums of a step into the report. */
 static void keep_ledger(tl_ball_step *job, tl_step_report *report) {
   tl_ball_list *list = job->list;
   double total[TL_BALL_SUMS];
@@ -95,7 +96,7 @@ static void keep_ledger(tl_ball_step *job, tl_step_report *report) {
   tl_penalty_keep_ledger(job->crowd, !job->begins, &sums, &report->solve);
 }
 
-/* Forces at the end of the step (or of the state as it is), and everything that follows. */
+/* Computes forces at the end of the step (or of the initial state), and everything after that. */
 static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   const tl_crowd *crowd = job->crowd;
   tl_ball_list *list = job->list;
@@ -106,9 +107,10 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   if (where->soon & TL_THE_CONTACTS)
     TL_TRY(tl_balls_reserve(list, job->balls->contacts));
   bool has_old_contacts = false;
-  if (!list->cannot_overflow) { /* it may fail on its way, and must then have changed nothing */
+  if (!list->cannot_overflow) { /* the step may fail midway and must then have changed nothing */
     TL_TRY(tl_need(where, TL_THE_STATE, TL_READ));
-    has_old_contacts = tl_need(where, TL_THE_CONTACTS, TL_READ) == TALUS_OK; /* or they are lost */
+    /* else they are lost */
+    has_old_contacts = tl_need(where, TL_THE_CONTACTS, TL_READ) == TALUS_OK;
   }
   _Atomic bool broken, left, too_fast;
   atomic_init(&broken, false);
@@ -132,8 +134,8 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
     return find_broken(job, report);
   }
   tl_made_away(where, TL_THE_STATE & TL_BALLS_HOLD);
-  /* How many candidates the list has depends on when it was renewed: a resumed run would tell
-   * another number. */
+  /* The number of candidates is not reported, because it depends on when the list was renewed: a
+   * resumed run would report another number. */
   report->pairs = tl_balls_count_contacts(job);
   report->has_depths = report->is_elsewhere = true;
   report->depths = tl_balls_depths(job);
@@ -156,15 +158,16 @@ static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_step_
   return TALUS_OK;
 }
 
-/* The square of half the spin that tl_step_check refuses; and what has no square is refused. */
+/* Square of half the spin that tl_step_check refuses; a spin whose square overflows is refused,
+ * too. */
 static talus_real find_most_spin2(const tl_crowd *crowd) {
   const double most = 0.5 * TL_STEP_TOO_FAR / crowd->dt;
   return (talus_real)fmin(most * most, (double)TL_REAL_MAX);
 }
 
-/* Whether the last step has started this one. Whoever changes gravity, the step or loads by hand
- * has asked for it, which ends the list; that they are looked at all the same is a guard: a
- * step started with others would be wrong without a sign of it. */
+/* True if the last step has started this one. Changing gravity, dt or loads by hand asks for rows,
+ * which ends the list. The comparison is a guard: a step started with others would be wrong without
+ * any sign. */
 static bool is_started(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
   const talus_vec3 g = job->model->gravity, old = list->started_gravity;
@@ -172,8 +175,8 @@ static bool is_started(const tl_ball_step *job) {
          g.z == old.z && !job->model->property.force && !job->model->property.torque;
 }
 
-/* The arena gives back what no step of the last 64 has taken, and renewals may be rarer: their room
- * is asked for in every step. Not in one that renews, which is seen to take what it needs. */
+/* The arena gives back memory that no step of the last 64 has used, but renewals may be rarer: so
+ * every step asks for their memory. A step that renews does not, so that its real need is seen. */
 static talus_status keep_room(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
   tl_arena *arena = job->crowd->arena;
@@ -195,7 +198,7 @@ static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_r
   TL_TAKE(crowd->arena, (size_t)job->model->par.threads, &job->sums);
   if (!tl_balls_hold(job->balls))
     TL_TRY(renew(backend, job, report));
-  TL_GO_ON(crowd->cancel); /* the last look: springs of walls are stretched in place */
+  TL_GO_ON(crowd->cancel); /* last chance: from now on springs of walls are stretched in place */
   bool stays = true;
   if (!p->is_pushed) {
     job->begins = true;
@@ -203,7 +206,7 @@ static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_r
     TL_TRY(push_and_commit(job, report));
     p->is_pushed = true;
     job->begins = false;
-    certain.cancel = NULL; /* contacts are those of the step by now */
+    certain.cancel = NULL; /* contacts are those of the new step by now */
     job->crowd = crowd = &certain;
   }
   const double begun = tl_clock();
@@ -215,10 +218,11 @@ static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_r
   if (!stays) {
     tl_balls_set_forces(job);
     TL_TRY(check(job, report));
-    /* By now every velocity is finite, and the new list has room for it. */
+    /* Now every velocity is finite, and the new list covers its displacement. */
     TL_TRY(renew(backend, job, report));
-    /* Whoever leaves even that is faster than skins follow (SKIN_FASTEST of step/balls/list.c), or
-     * spins by more than half of what is refused: it is looked at in every step. */
+    /* A ball that leaves the new list as well is faster than skins allow (SKIN_FASTEST of
+     * step/balls/list.c), or has more than half of the refused spin: then the list is renewed in
+     * every step. */
     TL_TRY(tl_balls_start(job, &stays));
   }
   report->broad = list->broad;
@@ -247,11 +251,11 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_crowd *crowd, tl_
 void tl_balls_give_up(const tl_crowd *crowd, tl_contacts *contacts) {
   tl_residency *where = crowd->where;
   if (tl_balls_of(where)) {
-    char why[1024]; /* the step failed, which is what counts */
+    char why[1024]; /* keeps the message of the step, which counts */
     snprintf(why, sizeof why, "%s", tl_last_message());
-    (void)tl_need(where, TL_THE_STATE, TL_READ); /* for which there is room */
+    (void)tl_need(where, TL_THE_STATE, TL_READ); /* memory for these exists */
     const talus_status status = tl_need(where, TL_THE_CONTACTS, TL_READ);
-    if (status != TALUS_OK) /* for which there is none */
+    if (status != TALUS_OK) /* memory for these may be missing */
       (void)tl_fail(status, "%s", why);
     tl_lose(where, TL_THE_WHOLE);
   }

@@ -1,5 +1,5 @@
-/* The list of neighbours as a holder of rows (crowd/residency.h): its state and its contacts come
- * home when somebody asks. */
+/* The list of neighbours as a holder of rows (crowd/residency.h): brings state and contacts home on
+ * request. */
 #include "step/balls/list.h"
 
 static talus_vec3 get(const talus_real *from) { return tl_vec3(from[0], from[1], from[2]); }
@@ -35,7 +35,7 @@ static void bring_state(const tl_balls *balls) {
   tl_for(&balls->model->par, balls->list.count, 512, commit_range, &job);
 }
 
-/* Whether the contact's a is the candidate's other. */
+/* True if the contact's a is the candidate's other. */
 static bool is_turned(const tl_ball_list *list, size_t k) {
   return list->slot.data[list->owner.data[list->canonical.data[k]]] != list->near.data[k].a;
 }
@@ -87,13 +87,13 @@ static tl_contact contact_of(const tl_ball_list *list, size_t k, double dt) {
   return contact;
 }
 
-/* Room for as many contacts as there are now; without memory for it there are none, not those of
- * steps ago. */
+/* Takes memory for as many contacts as there are now. Without it there are no contacts, rather than
+ * those of earlier steps. */
 static talus_status make_room(const tl_ball_list *list, tl_contacts *contacts) {
   size_t all = list->wall_contacts.count;
   for (size_t c = 0; c < list->near.count; ++c)
     all += list->at.data[c] != 0;
-  const size_t room = all + all / 16; /* a few come and go */
+  const size_t room = all + all / 16; /* the number varies from step to step */
   tl_contacts_clear(contacts);
   if (contacts->capacity < all)
     TL_TRY(tl_array_reserve(contacts, room));
@@ -143,9 +143,9 @@ static talus_status bring_contacts(const tl_balls *balls) {
   return TALUS_OK;
 }
 
-/* ---- what a holder does ---------------------------------------------------------------------- */
+/* ---- callbacks of a holder ------------------------------------------------------------------- */
 
-/* The state first, for which there is room in any case. */
+/* Brings the state first; its memory exists already. */
 static talus_status bring(void *context, tl_field_set *fields) {
   const tl_balls *balls = context;
   const tl_field_set asked = *fields;
@@ -166,7 +166,7 @@ static tl_field_set written(void *context, tl_field_set fields) {
   return fields & TL_BALLS_HOLD ? TL_THE_WHOLE : 0;
 }
 
-static void let_go(void *context) { (void)context; } /* the list is made anew when it is needed */
+static void let_go(void *context) { (void)context; } /* the list is made anew when needed */
 
 static void end(void *context) {
   tl_balls *balls = context;

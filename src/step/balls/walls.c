@@ -1,4 +1,4 @@
-/* Velocity Verlet for balls: those that touch something that is neither a ball nor flat. */
+/* Velocity Verlet for balls: contacts with bodies that are neither balls nor flat. */
 #include "step/balls/balls.h"
 
 #include "contact/history.h"
@@ -31,7 +31,8 @@ static talus_status find_walls(const tl_ball_step *job, const tl_crowd *at_end,
   return tl_history_lay(job->model, before, walls);
 }
 
-/* Balls are at the end of the step, with the velocities that brought them there. */
+/* Measures depths. Balls are at the end of the step, with the velocities that brought them
+ * there. */
 static talus_status measure_walls(tl_ball_step *job) {
   const tl_passage passage = {.position = job->mid.position,
                               .rotation = job->mid.rotation,
@@ -44,7 +45,7 @@ static talus_status measure_walls(tl_ball_step *job) {
                             job->crowd->arena, &job->wall_depths);
 }
 
-/* From the contacts of the last step, which are in wall_before, to forces. */
+/* Computes forces; the contacts of the last step are in wall_before. */
 static talus_status push_walls(tl_ball_step *job, const tl_crowd *at_end,
                                const talus_real *margins) {
   TL_TRY(find_walls(job, at_end, margins));
@@ -77,11 +78,13 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   TL_TAKE(crowd->arena, n, &job->mid.spin);
   TL_TAKE(crowd->arena, n, &job->velocity_kick);
   TL_TAKE(crowd->arena, n, &job->spin_kick);
-  job->mid.rotation = crowd->in->rotation; /* walls do not turn, and balls look all the same */
+  /* walls do not turn, and the rotation of a ball does not matter */
+  job->mid.rotation = crowd->in->rotation;
   memset(margins, 0, n * sizeof *margins);
   tl_for(&job->model->par, list->wall_balls.count, 256, write_mids, job);
   uint32_t last = TL_NONE;
-  for (size_t i = 0; i < list->walls.count; ++i) { /* few, and mostly the same one after another */
+  /* few, and consecutive ones often share a wall */
+  for (size_t i = 0; i < list->walls.count; ++i) {
     const tl_pair pair = list->walls.data[i];
     const bool first = tl_body_shape(job->model, pair.a)->kind == TALUS_SPHERE;
     const uint32_t wall = first ? pair.b : pair.a;
@@ -91,11 +94,11 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   }
   tl_crowd at_end = *crowd;
   at_end.in = &job->mid;
-  at_end.members = list->wall_balls.data; /* for whom forces are added up */
+  at_end.members = list->wall_balls.data; /* bodies whose forces are summed */
   at_end.count = list->wall_balls.count;
   tl_contacts_swap(&list->wall_contacts, &list->wall_before);
   const talus_status status = push_walls(job, &at_end, margins);
-  if (status != TALUS_OK) /* those of the last step, with their springs, stay */
+  if (status != TALUS_OK) /* contacts of the last step, with their springs, stay */
     tl_contacts_swap(&list->wall_contacts, &list->wall_before);
   return status;
 }

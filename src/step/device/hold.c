@@ -1,4 +1,4 @@
-/* The device as a holder of rows (crowd/residency.h): what goes there, and what comes home. */
+/* The device as a holder of rows (crowd/residency.h): copies to the device and home. */
 #include "step/device/hold.h"
 
 #include "backend/thread/tasks.h"
@@ -9,8 +9,8 @@
 #include <math.h>
 
 #define STRIPS     ((size_t)65536) /* threads that share a sum */
-#define JOINS      ((size_t)256)   /* and that add up what they have */
-#define MOST_KINDS 4               /* of numbers that are summed up at a time */
+#define JOINS      ((size_t)256)   /* threads that add the partial sums */
+#define MOST_KINDS 4               /* most quantities that are summed at a time */
 
 _Static_assert((int)TL_WORTHS <= MOST_KINDS && (int)TL_REMAINS <= MOST_KINDS, "sums have room");
 
@@ -92,7 +92,7 @@ static talus_status bring(void *context, tl_field_set *fields) {
   return TALUS_OK;
 }
 
-/* Names, handles and who sleeps are nothing to a device. */
+/* A device does not use names, handles and flags of sleep. */
 static tl_field_set written(void *context, tl_field_set fields) {
   (void)context;
   const tl_field_set none = TL_THE(uid) | TL_THE(handle) | TL_THE(sleep_flags) |
@@ -101,7 +101,7 @@ static tl_field_set written(void *context, tl_field_set fields) {
   return fields & ~none ? TL_THE_WHOLE : 0;
 }
 
-static void let_go(void *context) { (void)context; } /* blocks stay for the next time */
+static void let_go(void *context) { (void)context; } /* blocks are kept for the next time */
 
 static void free_blocks(tl_held *held) {
   tl_device *device = held->device;
@@ -300,7 +300,7 @@ static talus_status send_contacts(tl_held *held, const tl_crowd *crowd) {
   return TALUS_OK;
 }
 
-/* Settings that the solver derives from the bodies. */
+/* Takes the settings that the solver derives from the bodies. */
 static talus_status take_settings(tl_held *held, const tl_crowd *crowd) {
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_contacts none = {0};
@@ -330,7 +330,7 @@ talus_status tl_held_send(tl_held *held, const tl_crowd *crowd) {
   return TALUS_OK;
 }
 
-/* ---- for tasks ------------------------------------------------------------------------------- */
+/* ---- arguments of tasks ---------------------------------------------------------------------- */
 
 static tl_thread_state state_of(const tl_held_state *state) {
   return (tl_thread_state){state->position.data, state->rotation.data, state->velocity.data,

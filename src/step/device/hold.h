@@ -1,4 +1,4 @@
-/* What a device holds of a world: shared by the files of this folder. */
+/* The rows of a world that a device holds: shared by the files of this folder. */
 #ifndef TL_STEP_DEVICE_HOLD_H
 #define TL_STEP_DEVICE_HOLD_H
 
@@ -9,7 +9,7 @@
 #include "crowd/residency.h"
 #include "step/device/device_step.h"
 
-/* Fields of bodies that go to and fro. */
+/* Fields of bodies that are copied in both directions. */
 #define TL_HELD_STATE (TL_THE_POSE | TL_THE_MOTION)
 
 typedef struct tl_held_state {
@@ -21,7 +21,7 @@ typedef struct tl_held_contacts {
   size_t count;
 } tl_held_contacts;
 
-/* Numbers that threads leave for the host. */
+/* Results of threads that the host reads. */
 typedef struct tl_held_words {
   double depths[3];
   double fastest; /* m/s */
@@ -33,7 +33,7 @@ typedef struct tl_held_words {
 typedef struct tl_held {
   tl_device *device;
   tl_residency *where;
-  /* Where rows go when they come home. */
+  /* Destination of rows that come home. */
   tl_state *home;
   tl_contacts *contacts;
   double dt; /* s: of the last step */
@@ -45,7 +45,7 @@ typedef struct tl_held {
 
   tl_device_spheres near;
   tl_device_shapes shapes;
-  tl_held_state state[2]; /* at the end of the last step, and where the next one goes */
+  tl_held_state state[2]; /* at the end of the last step; and for the next one */
   int now;
   tl_held_contacts before, after;
   tl_device_block mass, flags, material, friction, widths, force, torque;
@@ -54,28 +54,28 @@ typedef struct tl_held {
   tl_device_block row_a, row_b, row_numbers, lift, lift_bias, sums, words;
 } tl_held;
 
-/* The holder of these rows, made at first; *is_fresh: what is there counts. */
+/* The holder of these rows, made at the first call; *is_fresh: its rows are valid. */
 talus_status tl_held_take(tl_open_device *open, const tl_crowd *crowd, tl_contacts *contacts,
                           tl_held **held, bool *is_fresh);
 
-/* Everything to the device. Fails for bodies that it does not know. */
+/* Copies everything to the device. Fails for bodies that the device does not support. */
 talus_status tl_held_send(tl_held *held, const tl_crowd *crowd);
 
-/* What tasks need to know of bodies. */
+/* Data of bodies that tasks need. */
 tl_thread_crowd tl_held_crowd(const tl_held *held, const tl_crowd *crowd);
 
-/* Sums of `kinds` numbers of each of `threads` threads, which are in held->sums: their totals. */
+/* Totals of `kinds` quantities over `threads` threads, whose partial sums are in held->sums. */
 talus_status tl_held_add(tl_held *held, size_t threads, size_t kinds, double *totals);
 
-/* How many threads share a sum over so many. */
+/* Number of threads that share a sum over `count` elements. */
 size_t tl_held_threads(size_t count);
 
-/* Contacts that are found to impulses and velocities (solve.c). *shifts: those that move bodies in
- * this step beside their velocity, or NULL. */
+/* Solves the contacts found: impulses and velocities (solve.c). *shifts: velocities that move
+ * bodies in this step only, or NULL. */
 talus_status tl_held_solve(tl_held *held, const tl_crowd *crowd, tl_solve_report *report,
                            const tl_ccp_body **shifts);
 
-/* A word of tl_held_words on the device. */
+/* Address of a member of tl_held_words on the device. */
 #define TL_HELD_WORD(held, name)                                                                   \
   ((void *)((unsigned char *)(held)->words.data + offsetof(tl_held_words, name)))
 

@@ -1,5 +1,5 @@
 /* The solver on a device: rows by colour, Gauss-Seidel sweeps, position correction. The stages are
- * those of solve/ccp/; sweeps have no momentum, and everything that touches is one island. */
+ * those of solve/ccp/, but sweeps have no momentum, and all contacts are one island. */
 #include "step/device/hold.h"
 
 #include "backend/thread/tasks.h"
@@ -7,11 +7,13 @@
 
 #include <math.h>
 
-#define ROUNDS 8       /* of colouring between two looks at how many are left */
-#define LOOK   10      /* sweeps between two looks at the residual */
-#define SHARE  4       /* of the usual sweeps for position correction, as in solve/ccp/correct.c */
-#define DEEP   TL_R(2) /* slops that begin a correction */
-#define FAR    0.01    /* of the fastest approach: what is left of more has not converged */
+#define ROUNDS 8  /* rounds of colouring between two counts of uncoloured contacts */
+#define LOOK   10 /* sweeps between two measurements of the residual */
+/* position correction has this part of the usual sweeps, as in solve/ccp/correct.c */
+#define SHARE 4
+#define DEEP  TL_R(2) /* overlap, in slops, that begins a correction */
+/* part of the fastest approach: with a larger residual the solve has not converged */
+#define FAR 0.01
 
 typedef struct solve_job {
   tl_held *held;
@@ -21,8 +23,8 @@ typedef struct solve_job {
   tl_solve_report *report;
   tl_thread_rows rows;
   const uint32_t *order;                    /* contact of each row, on the device */
-  uint32_t ends[TL_COLOURS_MOST + 1];       /* of rows, by colour */
-  double totals[TL_REMAINS], most, fastest; /* of the last look */
+  uint32_t ends[TL_COLOURS_MOST + 1];       /* by colour: end of its rows */
+  double totals[TL_REMAINS], most, fastest; /* of the last measurement */
   uint32_t worst;                           /* row + 1 */
   int is_ncp;
 } solve_job;
@@ -44,7 +46,7 @@ static talus_status colour_rounds(solve_job *job, const tl_thread_colours *task)
   return TALUS_OK;
 }
 
-/* Rows in the order of colours, within a colour in that of contacts. */
+/* Sorts rows by colour; rows of a colour stay in the order of contacts. */
 static talus_status sort_colours(solve_job *job) {
   tl_held *held = job->held;
   tl_device *device = job->device;
@@ -144,7 +146,7 @@ static talus_status make_rows(solve_job *job) {
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
 
-/* Visits of every row, colour by colour, and that so many times; those of the last one in turn. */
+/* Visits every row, colour by colour, `times` times; one thread visits the last colour in turn. */
 static talus_status visit_all(const solve_job *job, int kind, talus_real share, int times) {
   tl_visit_task tasks[TL_COLOURS_MOST + 1];
   tl_device_launch launches[TL_COLOURS_MOST + 1];
@@ -165,7 +167,7 @@ static talus_status visit_all(const solve_job *job, int kind, talus_real share, 
   return job->device->calls->repeat(job->device, launches, count, times);
 }
 
-/* Residuals, and what the objective is made of. */
+/* Measures residuals and the parts of the objective. */
 static talus_status look(solve_job *job) {
   tl_device *device = job->device;
   const tl_remain_task remain = {.rows = job->rows,
@@ -190,8 +192,8 @@ static double rms_of(const solve_job *job) {
   return sqrt(job->totals[TL_REMAIN_SQUARE] / (double)job->rows.count);
 }
 
-/* Impulses of the last step, with the share that lowers the objective most (seidel.c): the slope
- * along them before and after they are pushed gives the parabola. */
+/* Impulses of the last step, multiplied by the share that lowers the objective most (seidel.c): its
+ * slopes before and after all of them are applied determine the parabola. */
 static talus_status warm(solve_job *job) {
   tl_device *device = job->device;
   TL_TRY(look(job));
@@ -215,7 +217,7 @@ static talus_status sweep(solve_job *job) {
       .model = job->crowd->model,
       .crowd = job->crowd,
       .settings = job->settings,
-      .summary = {.slowest = {1, 1, 1}, .fastest = {0, 0, 0}}, /* by free fall alone */
+      .summary = {.slowest = {1, 1, 1}, .fastest = {0, 0, 0}}, /* small speeds by free fall only */
   };
   tl_effort effort = tl_effort_of(&system, job->rows.count, false);
   const bool looks = effort.tolerance > 0;
@@ -239,7 +241,7 @@ static talus_status sweep(solve_job *job) {
   return TALUS_OK;
 }
 
-/* As solve/ccp/converge.c, of all rows together. */
+/* Like solve/ccp/converge.c, for all rows together. */
 static talus_status note_residual(solve_job *job) {
   tl_device *device = job->device;
   const tl_model *model = job->crowd->model;
@@ -289,7 +291,7 @@ static talus_status correct(solve_job *job, const tl_ccp_body **shifts) {
   return TALUS_OK;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- the whole solve ------------------------------------------------------------------------- */
 
 talus_status tl_held_solve(tl_held *held, const tl_crowd *crowd, tl_solve_report *report,
                            const tl_ccp_body **shifts) {

@@ -6,8 +6,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 
-/* ---- what a device does not do ----------------------------------------------------------------
- */
+/* ---- obstacles ---------------------------------------------------------------- */
 
 static bool has_bounces(const tl_model *model) {
   for (size_t i = 0; i < model->laws.count; ++i)
@@ -156,7 +155,7 @@ static talus_status move(tl_held *held, const tl_crowd *crowd, const tl_ccp_body
   return device->calls->finish(device);
 }
 
-/* The result counts from now on; the sets of the last step are room for the next one. */
+/* Makes the result valid; the sets of the last step become memory for the next one. */
 static void take_result(tl_held *held, const tl_crowd *crowd) {
   const tl_held_contacts before = held->before;
   held->before = held->after;

@@ -1,4 +1,5 @@
-/* One step of events: load, plan, let everything happen, and bring all to the end of the step. */
+/* One step of events: loads flyers, makes plans, processes events, and moves all flyers to the end
+ * of the step. */
 #include "step/event/event.h"
 
 #include "base/cancel.h"
@@ -11,14 +12,17 @@
 #include <math.h>
 
 #define LOOK_EVERY 1024 /* events */
-#define SOON       2    /* buckets, of about an event each */
-#define LATER      6
+#define NEXT       3    /* buckets */
+#define SOON       10
+#define LATER      24
+#define FEW        6000 /* flyers: memory of fewer is in the cache anyway */
 
-/* Impacts within a billionth of a step, for each flyer, after which nobody believes in an end. */
+/* Impacts of one flyer within a billionth of a step after which the step fails: they would not
+ * end. */
 #define PILE 1000
 
-/* Asks for what events to come will look at: those of one bucket want their plans and places, those
- * of a bucket that comes sooner, whose plans are here by now, the cells around them. since: the
+/* Prefetches the data of coming events: for one bucket plans and flyers; for a nearer bucket, whose
+ * plans have arrived, the cells around them; for the nearest the flyers in these cells. since: the
  * bucket of the last call. */
 static void prefetch(const tl_events *events, uint32_t since) {
   const tl_event_queue *queue = &events->queue;
@@ -30,8 +34,11 @@ static void prefetch(const tl_events *events, uint32_t since) {
     __builtin_prefetch(&events->flyers[i]);
   }
   for (uint32_t b = since + 1 + SOON; b <= queue->current + SOON && b < queue->buckets; ++b)
-    if (queue->head[b] != TL_NONE)
-      tl_events_prefetch(events, queue->head[b]);
+    for (uint32_t i = queue->head[b]; i != TL_NONE; i = events->plans[i].node.next)
+      tl_events_prefetch_cells(events, i);
+  for (uint32_t b = since + 1 + NEXT; b <= queue->current + NEXT && b < queue->buckets; ++b)
+    for (uint32_t i = queue->head[b]; i != TL_NONE; i = events->plans[i].node.next)
+      tl_events_prefetch_flyers(events, i);
 }
 
 static talus_status run(tl_events *events) {
@@ -42,7 +49,8 @@ static talus_status run(tl_events *events) {
   double moment = 0;
   for (uint32_t i; (i = tl_event_queue_first(queue)) != TL_NONE; ++count) {
     if (queue->current != seen) {
-      prefetch(events, seen);
+      if (events->count > FEW)
+        prefetch(events, seen);
       seen = queue->current;
     }
     const tl_plan *plan = &events->plans[i];
@@ -73,8 +81,8 @@ typedef struct finish_job {
   tl_twist *twists, *shifts; /* by slot */
 } finish_job;
 
-/* The way that a flyer has gone beside that of its last velocity, so that those who look at the end
- * of the step see where it is. */
+/* Finds velocities and shifts: a shift is the part of a flyer's displacement that its final
+ * velocity does not explain, so that code after the step sees the right positions. */
 static void finish_range(void *context, size_t begin, size_t end) {
   const finish_job *job = context;
   const tl_events *events = job->events;
@@ -139,7 +147,7 @@ static talus_status begin_flights(const tl_crowd *crowd) {
   return TALUS_OK;
 }
 
-/* Flyers, once for each revolved wall, and those in whose cell one of its parts is. */
+/* Counts flyers, once for each revolved wall, and those in whose cell a part of it is. */
 static tl_wall_share count_near(const tl_events *events) {
   const tl_event_cells *cells = &events->cells;
   tl_wall_share share = {0};
@@ -182,7 +190,7 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   const double solved = tl_clock();
   TL_TRY(finish(&events, report));
   report->pairs = crowd->contacts_after->count;
-  report->has_depths = true; /* nobody overlaps */
+  report->has_depths = true; /* no flyers overlap */
   report->solve.collisions = events.impacts;
   report->solve.virial = events.virial;
   report->solve.load_work = tl_tally_value(&events.load);

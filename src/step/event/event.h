@@ -21,10 +21,10 @@
 
 #include <math.h>
 
-/* A line of memory: what a neighbour looks at. */
+/* One cache line: the data of a flyer that its neighbours need. */
 typedef struct tl_flyer {
   talus_dvec3 x, v; /* at t */
-  double t;         /* s since the step began */
+  double t;         /* s since the begin of the step */
   double radius;
 } tl_flyer;
 
@@ -35,70 +35,72 @@ typedef struct tl_flyer_body {
 
 #define TL_EVENT_WALL 0x80000000u
 
-/* Where a flyer waits in the queue. */
+/* The place of a flyer in the queue. */
 typedef struct tl_event_node {
   double when;
-  uint32_t bucket; /* TL_NONE: it does not wait */
+  uint32_t bucket; /* TL_NONE: not in the queue */
   uint32_t next,
       prev; /* in the bucket's list; in the current bucket prev is the place in the heap */
 } tl_event_node;
 
-/* A line of memory, too. */
+/* One cache line as well. */
 typedef struct tl_plan {
-  double hit, cross;     /* s since the step began; INFINITY: not within it */
+  double hit, cross;     /* s since the begin of the step; INFINITY: not within it */
   uint32_t partner;      /* flyer, or TL_EVENT_WALL | wall */
-  uint32_t partner_hits; /* its count when the plan was made */
-  uint32_t prev;         /* in the list of the cell; TL_NONE: it is the first */
-  uint32_t hits;         /* impacts that it has had */
+  uint32_t partner_hits; /* its number of impacts when the plan was made */
+  uint32_t prev;         /* in the list of the cell; TL_NONE: first */
+  uint32_t hits;         /* number of its impacts */
   uint16_t at[3];        /* cell */
-  uint8_t side;          /* through which it leaves: 2 axis + (upwards) */
+  uint8_t side;          /* through which the flyer leaves: 2 axis + (upwards) */
   tl_event_node node;
 } tl_plan;
 
 _Static_assert(sizeof(tl_plan) == 64, "what an event does to a flyer is in one line of memory");
 
-/* What a sphere can touch of something that does not answer: half a space, a rectangle from its
- * front, a segment, a ball; and of walls turned about axis[2] one side of a cone, and circles. */
+/* Walls that spheres can touch: a half-space, a rectangle from its front, a segment, a ball; and of
+ * walls turned about axis[2] one side of a cone, and circles. */
 typedef enum tl_event_wall_kind {
   TL_WALL_FACE, /* normal axis[0]; half[1], half[2]: its extents, INFINITY: no end */
-  TL_WALL_EDGE, /* along axis[0], half[0] */
+  TL_WALL_EDGE, /* along axis[0]; half[0]: half of its length */
   TL_WALL_BALL,
-  TL_WALL_CONE, /* from (radius, height) `from` along `along` for half[0], seen from `normal` */
-  TL_WALL_RING  /* at `from` */
+  /* from (radius, height) `from` in direction `along`, half[0] long, on the side of `normal` */
+  TL_WALL_CONE,
+  TL_WALL_RING /* at `from` */
 } tl_event_wall_kind;
 
 typedef struct tl_event_wall {
   tl_event_wall_kind kind;
   uint32_t slot, feature;
-  talus_dvec3 at, velocity; /* of its middle when the step begins */
+  talus_dvec3 at, velocity; /* its middle at the begin of the step; m, m/s */
   talus_dvec3 axis[3];
   double half[3];
   double radius; /* of a ball */
-  bool is_solid; /* half a space: behind it nobody may be */
-  double behind; /* of faces and cones: radii by which a centre behind it still counts as before */
+  bool is_solid; /* a half-space: no centre may be behind it */
+  /* faces and cones: a centre at most so many radii behind still counts as in front */
+  double behind;
   double from[2], along[2], normal[2]; /* cones and rings, in the meridian plane */
 } tl_event_wall;
 
-/* Cells as wide as the largest flyer at least; where an axis is not periodic the outer cells have
- * no end. walls of cell c: wall_list[wall_start[c]] ... */
+/* Cells at least as wide as the largest flyer. On an axis that is not periodic the outer cells are
+ * unbounded. Walls of cell c: wall_list[wall_start[c]] ... wall_list[wall_start[c + 1] - 1]. */
 typedef struct tl_event_cells {
   int n[3];
   size_t count;
   double lo[3], width[3], length[3];
   bool periodic[3];
-  ptrdiff_t offset[27]; /* of the cells around one that is not at the border (predict.c) */
-  uint32_t *head;       /* flyers in it: first of the list */
-  uint64_t *used;       /* bits: those that have one, so that empty ones need not be looked at */
+  ptrdiff_t offset[27]; /* of the neighbours of a cell that is not at the border (predict.c) */
+  uint32_t *head;       /* by cell: first flyer of its list */
+  uint64_t *used;       /* bits of cells that contain a flyer, so that empty ones are skipped */
   uint32_t *wall_start, *wall_list;
 } tl_event_cells;
 
-/* Flyers by the time of their next event: buckets of equal length over the step, of which the
- * current one is a heap. Nobody waits for what is behind the end of the step. */
+/* Flyers by the time of their next event: buckets of equal length over the step; the current bucket
+ * is a heap. Events after the end of the step are not queued. */
 
 typedef struct tl_event_queue {
-  tl_plan *plans; /* of each flyer */
-  uint32_t *head; /* of each bucket */
-  uint32_t *heap; /* flyers of the current one */
+  tl_plan *plans; /* by flyer */
+  uint32_t *head; /* by bucket */
+  uint32_t *heap; /* flyers of the current bucket */
   uint32_t buckets, current, waiting;
   double most, scale; /* s; buckets per second */
 } tl_event_queue;
@@ -109,16 +111,16 @@ typedef struct tl_events {
   tl_flyer *flyers;
   tl_flyer_body *bodies;
   tl_plan *plans;
-  uint32_t *next;     /* in the list of the cell; TL_NONE: it is the last */
-  talus_dvec3 *start; /* where each began */
+  uint32_t *next;     /* in the list of the cell; TL_NONE: last */
+  talus_dvec3 *start; /* by flyer: position at the begin of the step */
   tl_event_wall *walls;
   size_t wall_count;
   tl_event_cells cells;
   tl_event_queue queue;
-  talus_dvec3 fall; /* m/s2; 0 where flights are straight */
+  talus_dvec3 fall; /* m/s2: acceleration; 0 if flights are straight */
   bool is_falling, has_ignored;
-  double span;      /* s: of the step */
-  double largest;   /* radius of a flyer */
+  double span;      /* s: length of the step */
+  double largest;   /* m: largest radius of a flyer */
   double slowest;   /* m/s: tl_elastic_rebound */
   double fall_time; /* s: tl_elastic_fall */
   tl_tally work;    /* J, by contacts */
@@ -127,10 +129,10 @@ typedef struct tl_events {
   uint64_t impacts;
 } tl_events;
 
-/* load.c: flyers and cells from the crowd. */
+/* load.c: makes flyers and cells from the crowd. */
 talus_status tl_events_load(tl_events *events, bool is_straight);
 
-/* walls.c, wall_cells.c: walls of a crowd, and the cells that they are in. */
+/* walls.c, wall_cells.c: makes walls of the crowd, and lists of walls by cell. */
 talus_status tl_events_load_walls(tl_events *events);
 talus_status tl_events_place_walls(tl_events *events);
 
@@ -142,45 +144,44 @@ static inline bool tl_event_is_revolved(const tl_event_wall *w) {
 }
 
 /* meet.c */
-/* When flyer i, which is at `tau`, touches the wall, s since the step began. */
+/* Time (s since the begin of the step) at which flyer i, which is at its position of `tau`, touches
+ * the wall. */
 double tl_events_meet_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau);
-/* Whether they touch at tau, and from the wall to the flyer's centre where they are nearest: unit.
- */
+/* True if they touch at tau; *normal: unit vector from the nearest point of the wall to the
+ * centre. */
 bool tl_events_off_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau,
                         talus_dvec3 *normal);
-/* How many flyers have their centre behind a wall. */
+/* Number of flyers whose centre is behind a wall. */
 size_t tl_events_count_outside(const tl_events *events);
 
 /* predict.c: plans. */
 void tl_events_move(const tl_events *events, uint32_t i, double tau);
 talus_status tl_events_plan_all(tl_events *events);
 void tl_events_plan(const tl_events *events, uint32_t i, double tau);
-/* Asks for the lines of memory that i's next event will look at. */
-void tl_events_prefetch(const tl_events *events, uint32_t i);
-/* Into the next cell, and what may be met from there. */
+/* Prefetch the data that i's next event needs: first cells, then, when these have arrived, the
+ * flyers in them. */
+void tl_events_prefetch_cells(const tl_events *events, uint32_t i);
+void tl_events_prefetch_flyers(const tl_events *events, uint32_t i);
+/* Moves the flyer into the next cell and makes a plan with the neighbours there. */
 void tl_events_cross(const tl_events *events, uint32_t i, double tau);
 
-/* impact.c: what touches at tau. */
+/* impact.c: processes the impact at tau. */
 talus_status tl_events_strike(tl_events *events, uint32_t i, double tau);
-/* The step's contacts, each pair once. */
+/* Sorts the contacts of the step; each pair occurs once. */
 talus_status tl_events_sort_contacts(const tl_events *events);
 
 /* queue.c */
 talus_status tl_event_queue_make(tl_event_queue *queue, tl_arena *arena, tl_plan *plans,
                                  size_t count, double most);
 void tl_event_queue_set(tl_event_queue *queue, uint32_t i, double when);
-/* The first of all, or TL_NONE; it goes on waiting. */
+/* The first of all, or TL_NONE; it stays in the queue. */
 uint32_t tl_event_queue_first(tl_event_queue *queue);
 
 static inline size_t tl_event_cell(const tl_event_cells *cells, const uint16_t at[3]) {
   return ((size_t)at[2] * (size_t)cells->n[1] + at[1]) * (size_t)cells->n[0] + at[0];
 }
 
-static inline bool tl_event_cell_is_used(const tl_event_cells *cells, size_t cell) {
-  return (cells->used[cell / 64] >> cell % 64 & 1) != 0;
-}
-
-/* d by its nearest periodic image. */
+/* d to the nearest periodic image. */
 static inline double tl_event_nearest(const tl_event_cells *cells, int axis, double d) {
   return cells->periodic[axis] ? d - cells->length[axis] * floor(d / cells->length[axis] + 0.5) : d;
 }

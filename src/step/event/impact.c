@@ -1,4 +1,4 @@
-/* What happens when two touch: impulses along the line of centres, equal and opposite. */
+/* Impacts of two bodies: equal and opposite impulses along the line of centres. */
 #include "base/sort.h"
 #include "crowd/flights.h"
 #include "kernels/elastic.h"
@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Impulse on b, from a to b; slot_a and slot_b in any order. */
+/* Stores an impulse on b, direction from a to b; slot_a and slot_b may be in any order. */
 static talus_status note(const tl_events *events, uint32_t slot_a, uint32_t slot_b,
                          uint32_t feature_a, talus_dvec3 point, talus_dvec3 normal,
                          double impulse) {
@@ -24,7 +24,7 @@ static talus_status note(const tl_events *events, uint32_t slot_a, uint32_t slot
   return TALUS_OK;
 }
 
-/* Before the impact changes its velocity. */
+/* Sums the flight of flyer i. Call before an impact changes its velocity. */
 static talus_status note_flight(const tl_events *events, uint32_t i, double tau) {
   tl_flights *flights = events->crowd->flights;
   if (!flights)
@@ -126,7 +126,7 @@ static bool is_same(const tl_contact *x, const tl_contact *y) {
   return tl_contact_compare(x->a, x->b, x->feature_a, x->feature_b, y) == 0;
 }
 
-/* Where the impact goes in the contacts of one pair, which are few: ascending by feature. */
+/* Inserts the impact into the contacts of its pair, which are few, ascending by feature. */
 static void merge(tl_contact *row, size_t first, size_t *count, const tl_contact *c) {
   size_t at = *count;
   while (at > first && tl_contact_compare(c->a, c->b, c->feature_a, c->feature_b, &row[at - 1]) < 0)

@@ -1,4 +1,4 @@
-/* Flyers in the order of their cells, and the cells. */
+/* Loads flyers, in the order of their cells, and makes the cells. */
 #include "base/power.h"
 #include "base/sort.h"
 #include "crowd/free.h"
@@ -6,13 +6,13 @@
 
 #include <math.h>
 
-#define FILL 0.5  /* width of a cell over the distance of flyers, where they are far apart */
-#define ROOM 1e-9 /* a cell is wider than the largest flyer by that share */
+#define FILL 0.5  /* width of a cell over the distance of flyers, if they are sparse */
+#define ROOM 1e-9 /* part by which a cell is wider than the largest flyer, at least */
 
 typedef struct load_job {
   tl_events *events;
   const uint32_t *slots; /* of those that fly, ascending */
-  uint32_t *cell;        /* of each, and where it stands then */
+  uint32_t *cell;        /* by flyer: its cell; then its place in the order */
   uint32_t *order;
   bool is_straight;
 } load_job;
@@ -23,7 +23,7 @@ static double radius_of(const tl_model *model, uint32_t slot) {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* Where flyers are along each axis: the domain where it is periodic. */
+/* The extent of flyers along each axis; on a periodic axis that of the domain. */
 static void find_extent(tl_events *events, const uint32_t *slots) {
   const tl_crowd *crowd = events->crowd;
   const talus_domain_def *domain = &crowd->model->domain;
@@ -61,7 +61,7 @@ static size_t cut(tl_event_cells *cells, double width) {
   return count;
 }
 
-/* At most eight cells for a flyer. */
+/* Makes at most eight cells per flyer. */
 static talus_status make_cells(tl_events *events, const uint32_t *slots) {
   tl_event_cells *cells = &events->cells;
   find_extent(events, slots);
@@ -132,7 +132,8 @@ static void load_range(void *context, size_t begin, size_t end) {
   }
 }
 
-/* How slow an impact must be to lose nothing, and for how long a body that lies is let fall. */
+/* Finds the speed below which impacts lose no energy, and the time for which a resting body
+ * falls. */
 static void find_scales(tl_events *events, double smallest) {
   const tl_model *model = events->crowd->model;
   const double pull = (double)tl_length(model->gravity);

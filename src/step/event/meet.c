@@ -1,18 +1,18 @@
-/* When a flyer meets a wall, and how it stands to it. */
+/* When a flyer meets a wall, and its position relative to the wall. */
 #include "kernels/elastic.h"
 #include "step/event/event.h"
 
 #include <float.h>
 #include <math.h>
 
-#define CLOSE  0.1  /* radii: where Newton's steps begin */
-#define BEYOND 1e-9 /* of a radius: a place that is farther past the end of a wall is not on it */
+#define CLOSE  0.1  /* radii: gap at which Newton's method begins */
+#define BEYOND 1e-9 /* part of a radius: a point farther past the end of a wall is not on it */
 
 static talus_dvec3 at_time(talus_dvec3 d, talus_dvec3 v, talus_dvec3 fall, double t) {
   return tl_dadd(d, tl_dadd(tl_dscale(v, t), tl_dscale(fall, 0.5 * t * t)));
 }
 
-/* From the middle of the wall to the flyer's centre, by the nearest image. */
+/* Vector from the middle of the wall to the flyer's centre, to the nearest image. */
 static talus_dvec3 from_wall(const tl_events *events, const tl_event_wall *w, talus_dvec3 x,
                              double tau) {
   talus_dvec3 d = tl_dsub(tl_dsub(x, w->at), tl_dscale(w->velocity, tau));
@@ -24,12 +24,13 @@ static talus_dvec3 from_wall(const tl_events *events, const tl_event_wall *w, ta
   return d;
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------- */
 
-/* How a centre stands to a wall. */
+/* The position of a centre relative to a wall. */
 typedef struct stand {
-  double off;         /* m: distance from it; of faces and cones negative behind */
-  double past;        /* m: how far beyond its end the nearest place would be; <= 0: on it */
+  double off; /* m: distance; for faces and cones negative behind */
+  /* m: how far the nearest point would be past the end of the wall; <= 0: it is on it */
+  double past;
   talus_dvec3 normal; /* unit, from the wall to the centre */
 } stand;
 
@@ -77,14 +78,14 @@ static stand stand_on(const tl_event_wall *w, talus_dvec3 d) {
 
 /* ---- impacts --------------------------------------------------------------------------------- */
 
-/* A flight relative to a wall, from now on. */
+/* A flight relative to a wall, beginning now. */
 typedef struct flight {
   talus_dvec3 d, v, fall;
   double radius, most, fall_time;
 } flight;
 
-/* Whether it would touch the wall at t, if it came near enough. A wall that is not solid has
- * another side: what is behind it does not touch it. */
+/* True if the flyer would touch the wall at t, given a small gap. A wall that is not solid has a
+ * back side: it does not touch flyers behind it. */
 static bool is_over(const tl_event_wall *w, const flight *f, double t) {
   return stand_on(w, at_time(f->d, f->v, f->fall, t)).past <= BEYOND * f->radius;
 }
@@ -99,8 +100,8 @@ static double meet_face(const tl_event_wall *w, const flight *f) {
   return t < INFINITY && (w->is_solid || is_over(w, f, t)) ? t : INFINITY;
 }
 
-/* A straight flight and a cone: the centre is on n_r rho + n_z z = e where rho = A + B t, so that
- * x^2 + y^2 = (A + B t)^2, with A + B t > 0. */
+/* Time at which a straight flight meets a cone: the centre is on n_r rho + n_z z = e with rho = A +
+ * B t, so x^2 + y^2 = (A + B t)^2, with A + B t > 0. */
 static double meet_cone(const tl_event_wall *w, const flight *f) {
   const talus_dvec3 *axis = w->axis;
   double x = tl_ddot(f->d, axis[0]), y = tl_ddot(f->d, axis[1]);
@@ -116,14 +117,14 @@ static double meet_cone(const tl_event_wall *w, const flight *f) {
   }
   const double sign = nr > 0 ? 1 : -1, b = -nz * vz / nr;
   double a = (e - nz * z) / nr, from = 0;
-  if (a < 0) { /* before the tip; from within there is no room */
+  if (a < 0) { /* before the tip; inside there is no room */
     if (sign < 0 || !(b > 0))
       return INFINITY;
     from = -a / b, a = 0;
     x += from * vx, y += from * vy;
   }
   const double rho = sqrt(x * x + y * y), bend = 2 * sign * (vx * vx + vy * vy - b * b);
-  /* What goes round in a tube touches it all the time: as what lies on a floor. */
+  /* A flyer that circles inside a tube touches it all the time, like one that lies on a floor. */
   const double lie =
       fmin(f->fall_time, sqrt(4e-6 * f->radius * fmax(a, f->radius) / fmax(fabs(bend), DBL_MIN)));
   const double t = from + tl_elastic_fall(sign * (rho - a) * (rho + a),
@@ -131,14 +132,15 @@ static double meet_cone(const tl_event_wall *w, const flight *f) {
   return t < INFINITY && a + b * (t - from) >= 0 && is_over(w, f, t) ? t : INFINITY;
 }
 
-/* Gap and how fast it opens at t. */
+/* Gap at t, and its rate. */
 static double gap_at(const tl_event_wall *w, const flight *f, double t, double *speed) {
   const stand s = stand_on(w, at_time(f->d, f->v, f->fall, t));
   *speed = tl_ddot(s.normal, tl_dadd(f->v, tl_dscale(f->fall, t)));
   return s.off - f->radius;
 }
 
-/* The gap is open at lo and closed at hi: the last moment at which it is open. */
+/* Finds the last time between lo, where the gap is open, and hi, where it is closed, at which it is
+ * open. */
 static double close_in(const tl_event_wall *w, const flight *f, double lo, double hi) {
   double speed;
   for (int i = 0; i < 60; ++i) {
@@ -153,10 +155,11 @@ static double close_in(const tl_event_wall *w, const flight *f, double lo, doubl
   return hi;
 }
 
-/* Any wall and any flight: bracketed Newton. The gap changes no faster than the flyer moves, so
- * steps of gap / speed cannot go too far; near a wall, which is no more bent than a sphere of the
- * flyer's radius there, Newton's are taken up to four times that. Where they do not come to an end
- * (it hardly grazes) it is told to look there again. */
+/* Time at which any flight meets any wall, by a bracketed Newton method. The gap changes no faster
+ * than the flyer moves, so steps of gap / speed cannot go too far. Near a wall, which there is
+ * curved no more than a sphere of the flyer's radius, Newton steps up to four times as long are
+ * taken. If they do not converge (the flyer almost grazes), the result is a time at which to look
+ * again. */
 static double meet_any(const tl_event_wall *w, const flight *f) {
   const double pull = tl_dlength(f->fall), fastest = tl_dlength(f->v) + pull * f->most;
   const double tiny = 4 * DBL_EPSILON * (tl_dlength(f->d) + f->radius);
@@ -167,7 +170,7 @@ static double meet_any(const tl_event_wall *w, const flight *f) {
     if (gap <= tiny && gap > -f->radius * (1 + w->behind) && speed < 0 && is_over(w, f, t))
       return t;
     double step = fmax(fabs(gap) / fastest, 1e-12 * f->radius / fastest);
-    if (fabs(gap) <= tiny && turn > 0) /* it lies, or slides along */
+    if (fabs(gap) <= tiny && turn > 0) /* it lies on the wall or slides along it */
       step = fmax(step, f->fall_time);
     if (gap > tiny && gap < CLOSE * f->radius && speed < 0) {
       const double newton = fmin(gap / -speed, 4 * step);
@@ -222,7 +225,7 @@ bool tl_events_off_wall(const tl_events *events, uint32_t i, uint32_t wall, doub
   return s.off - f->radius <= BEYOND * f->radius && s.past <= 2 * BEYOND * f->radius;
 }
 
-/* Behind a wall: deeper than its centre, and not past its end. */
+/* True if the flyer is behind a wall: deeper than its centre, and not past the end. */
 static bool is_behind(const tl_event_wall *w, talus_dvec3 d, double radius) {
   const stand s = stand_on(w, d);
   if (w->kind == TL_WALL_FACE)

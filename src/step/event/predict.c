@@ -1,4 +1,4 @@
-/* Plans: what a flyer touches first, and when it leaves its cell. */
+/* Plans: the first thing that a flyer touches, and when it leaves its cell. */
 #include "base/cancel.h"
 #include "kernels/elastic.h"
 #include "step/event/event.h"
@@ -26,15 +26,16 @@ static void take(tl_plan *plan, double when, uint32_t partner) {
   plan->partner = partner;
 }
 
-/* Once it is known who: what the count of impacts is. */
+/* Stores the partner's number of impacts, once the partner is known. */
 static void take_hits(const tl_events *events, tl_plan *plan) {
   if (plan->partner < TL_EVENT_WALL)
     plan->partner_hits = events->plans[plan->partner].hits;
 }
 
-/* Flyer i is at tau; k is where it is, and `shift` leads to its image. */
-static void consider(const tl_events *events, uint32_t i, uint32_t k, talus_dvec3 shift,
-                     double tau) {
+/* Considers a meeting of flyer i, at its position of tau, with k; `shift` leads to the image of
+ * k. */
+static inline void consider(const tl_events *events, uint32_t i, uint32_t k, talus_dvec3 shift,
+                            double tau) {
   const tl_flyer *a = &events->flyers[i], *b = &events->flyers[k];
   tl_plan *plan = &events->plans[i];
   const double s = tau - b->t;
@@ -66,123 +67,140 @@ static void consider_walls(const tl_events *events, uint32_t i, double tau) {
   }
 }
 
-/* Flyers of some cells, gathered before they are looked at: their lines of memory come meanwhile.
- */
-#define CROWD 64
-typedef struct crowd {
-  uint32_t who[CROWD];
-  int count;
-} crowd;
-
-static void look(const tl_events *events, uint32_t i, double tau, talus_dvec3 shift, crowd *near) {
-  for (int k = 0; k < near->count; ++k)
-    consider(events, i, near->who[k], shift, tau);
-  near->count = 0;
+/* A list of flyers of one cell. */
+static inline void consider_list(const tl_events *events, uint32_t i, double tau, uint32_t first,
+                                 talus_dvec3 shift) {
+  for (uint32_t k = first; k != TL_NONE; k = events->next[k])
+    if (k != i)
+      consider(events, i, k, shift, tau);
 }
 
-static inline void gather(const tl_events *events, uint32_t i, double tau, uint32_t first,
-                          talus_dvec3 shift, crowd *near) {
-  for (uint32_t k = first; k != TL_NONE; k = events->next[k]) {
-    if (k == i)
-      continue;
-    __builtin_prefetch(&events->flyers[k]);
-    near->who[near->count++] = k;
-    if (near->count == CROWD)
-      look(events, i, tau, shift, near);
-  }
-}
-
-/* The 27 cells around one: number 9 z + 3 y + x with x, y, z = 0, 1, 2; 13 is the one itself. Lists
- * of them: all; the second half, of which everybody looks at the start, because the others look for
- * themselves; and those that come into reach through each side of a cell. */
-#define AROUND(base, dx, dy)                                                                       \
-  base, base + dx, base + 2 * dx, base + dy, base + dx + dy, base + 2 * dx + dy, base + 2 * dy,    \
-      base + dx + 2 * dy, base + 2 * dx + 2 * dy
-static const uint8_t all_cells[27] = {AROUND(0, 1, 3), AROUND(9, 1, 3), AROUND(18, 1, 3)};
-static const uint8_t first_cells[14] = {13, 14, 15, 16, 17, AROUND(18, 1, 3)};
-static const uint8_t side_cells[6][9] = {{AROUND(0, 3, 9)}, {AROUND(2, 3, 9)}, {AROUND(0, 1, 9)},
-                                         {AROUND(6, 1, 9)}, {AROUND(0, 1, 3)}, {AROUND(18, 1, 3)}};
-#undef AROUND
-
-/* The cell of that number around the flyer's, or NULL, and what leads to its image. */
-static const uint32_t *find_cell(const tl_events *events, uint32_t i, int number,
-                                 talus_dvec3 *shift) {
-  const tl_event_cells *cells = &events->cells;
-  const int step[3] = {number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1};
-  uint16_t at[3];
-  *shift = tl_dvec3(0, 0, 0);
-  for (int axis = 0; axis < 3; ++axis) {
-    int j = events->plans[i].at[axis] + step[axis];
-    const int n = cells->n[axis];
-    if (j < 0 || j >= n) {
-      if (!cells->periodic[axis])
-        return NULL;
-      *tl_dvec3_axis(shift, axis) = j < 0 ? -cells->length[axis] : cells->length[axis];
-      j += j < 0 ? n : -n;
-    }
-    at[axis] = (uint16_t)j;
-  }
-  return &cells->head[tl_event_cell(cells, at)];
-}
+/* Sets of the 27 cells around one, as bits: number 9 z + 3 y + x with x, y, z = 0, 1, 2; 13 is the
+ * cell itself. All; the second half, which is enough at the begin because every flyer searches; and
+ * those that come into reach when a flyer crosses a side of its cell. */
+#define ALL_CELLS   0x7ffffffu
+#define FIRST_CELLS 0x7ffe000u
+#define OWN_CELL    13
+static const uint32_t side_cells[6] = {0x1249249, 0x4924924, 0x01c0e07,
+                                       0x70381c0, 0x00001ff, 0x7fc0000};
 
 static bool is_inner(const tl_event_cells *cells, const uint16_t at[3]) {
   return at[0] > 0 && at[0] + 1 < cells->n[0] && at[1] > 0 && at[1] + 1 < cells->n[1] &&
          at[2] > 0 && at[2] + 1 < cells->n[2];
 }
 
-void tl_events_prefetch(const tl_events *events, uint32_t i) {
+/* Which of those wanted have flyers. Three in a row are neighbours in `used`. The cell in the
+ * middle is an inner one. */
+static uint32_t find_used(const tl_event_cells *cells, size_t middle, uint32_t wanted) {
+  uint32_t found = 0;
+  for (int first = 0; first < 27; first += 3) {
+    if (!(wanted >> first & 7))
+      continue;
+    const size_t cell = middle + (size_t)cells->offset[first], word = cell / 64, bit = cell % 64;
+    uint64_t three = cells->used[word] >> bit;
+    if (bit > 61)
+      three |= cells->used[word + 1] << (64 - bit);
+    found |= (uint32_t)(three & 7) << first;
+  }
+  return found & wanted;
+}
+
+/* The cells that i's next event will look at and that have flyers, about *middle. */
+static uint32_t find_next_cells(const tl_events *events, uint32_t i, size_t *middle) {
   const tl_event_cells *cells = &events->cells;
   const tl_plan *plan = &events->plans[i];
-  if (!is_inner(cells, plan->at))
-    return;
-  const size_t own = tl_event_cell(cells, plan->at);
-  for (int k = 0; k < 27; ++k)
-    if (tl_event_cell_is_used(cells, own + (size_t)cells->offset[k]))
-      __builtin_prefetch(&cells->head[own + (size_t)cells->offset[k]]);
-  if (plan->partner < TL_EVENT_WALL) {
+  const bool crosses = plan->cross < plan->hit;
+  uint16_t at[3] = {plan->at[0], plan->at[1], plan->at[2]};
+  if (crosses)
+    at[plan->side >> 1] = (uint16_t)(at[plan->side >> 1] + (plan->side & 1 ? 1 : -1));
+  if (!is_inner(cells, at))
+    return 0;
+  *middle = tl_event_cell(cells, at);
+  return find_used(cells, *middle, crosses ? side_cells[plan->side] : ALL_CELLS);
+}
+
+void tl_events_prefetch_cells(const tl_events *events, uint32_t i) {
+  const tl_plan *plan = &events->plans[i];
+  size_t middle;
+  for (uint32_t rest = find_next_cells(events, i, &middle); rest != 0; rest &= rest - 1)
+    __builtin_prefetch(
+        &events->cells.head[middle + (size_t)events->cells.offset[__builtin_ctz(rest)]]);
+  if (plan->hit <= plan->cross && plan->partner < TL_EVENT_WALL) {
     __builtin_prefetch(&events->plans[plan->partner]);
     __builtin_prefetch(&events->flyers[plan->partner]);
   }
 }
 
+void tl_events_prefetch_flyers(const tl_events *events, uint32_t i) {
+  size_t middle;
+  for (uint32_t rest = find_next_cells(events, i, &middle); rest != 0; rest &= rest - 1) {
+    const uint32_t k =
+        events->cells.head[middle + (size_t)events->cells.offset[__builtin_ctz(rest)]];
+    __builtin_prefetch(&events->flyers[k]);
+    __builtin_prefetch(&events->next[k]);
+  }
+}
+
+/* The three cells at and beside one along an axis: their numbers, -1 for none, and what leads to
+ * their image. */
+typedef struct beside {
+  int at[3];
+  double shift[3];
+} beside;
+
+static beside find_beside(const tl_event_cells *cells, int at, int axis) {
+  const int n = cells->n[axis];
+  const double length = cells->length[axis];
+  beside b = {{at - 1, at, at + 1}, {0, 0, 0}};
+  if (at == 0)
+    b.at[0] = cells->periodic[axis] ? n - 1 : -1, b.shift[0] = -length;
+  if (at == n - 1)
+    b.at[2] = cells->periodic[axis] ? 0 : -1, b.shift[2] = length;
+  return b;
+}
+
+/* Cells some of which are at the border. */
+static void consider_border(const tl_events *events, uint32_t i, double tau, uint32_t wanted,
+                            bool is_first) {
+  const tl_event_cells *cells = &events->cells;
+  const uint16_t *at = events->plans[i].at;
+  const beside x = find_beside(cells, at[0], 0), y = find_beside(cells, at[1], 1),
+               z = find_beside(cells, at[2], 2);
+  for (; wanted != 0; wanted &= wanted - 1) {
+    const int number = __builtin_ctz(wanted), a = number % 3, b = number / 3 % 3, c = number / 9;
+    if (x.at[a] < 0 || y.at[b] < 0 || z.at[c] < 0)
+      continue;
+    const uint16_t cell[3] = {(uint16_t)x.at[a], (uint16_t)y.at[b], (uint16_t)z.at[c]};
+    consider_list(events, i, tau,
+                  is_first && number == OWN_CELL ? events->next[i]
+                                                 : cells->head[tl_event_cell(cells, cell)],
+                  tl_dvec3(x.shift[a], y.shift[b], z.shift[c]));
+  }
+}
+
 /* is_first: of the own cell those behind i alone. */
-static void consider_cells(const tl_events *events, uint32_t i, double tau, const uint8_t *list,
-                           int count, bool is_first) {
+static void consider_cells(const tl_events *events, uint32_t i, double tau, uint32_t wanted,
+                           bool is_first) {
   const tl_event_cells *cells = &events->cells;
   const tl_plan *plan = &events->plans[i];
-  const talus_dvec3 none = {0, 0, 0};
-  crowd near;
-  near.count = 0;
-  if (is_inner(cells, plan->at)) {
-    const size_t own = tl_event_cell(cells, plan->at);
-    uint32_t cell[27];
-    int used = 0;
-    for (int k = 0; k < count; ++k) {
-      const size_t c = own + (size_t)cells->offset[list[k]];
-      cell[used] = (uint32_t)c;
-      used += tl_event_cell_is_used(cells, c);
-    }
-    for (int k = 0; k < used; ++k)
-      __builtin_prefetch(&cells->head[cell[k]]);
-    for (int k = 0; k < used; ++k)
-      gather(events, i, tau, is_first && cell[k] == own ? events->next[i] : cells->head[cell[k]],
-             none, &near);
-    look(events, i, tau, none, &near);
+  const size_t middle = tl_event_cell(cells, plan->at);
+  if (!is_inner(cells, plan->at)) {
+    consider_border(events, i, tau, wanted, is_first);
     return;
   }
-  for (int k = 0; k < count; ++k) {
-    talus_dvec3 shift;
-    const uint32_t *head = find_cell(events, i, list[k], &shift);
-    if (!head)
-      continue;
-    gather(events, i, tau, is_first && list[k] == 13 ? events->next[i] : *head, shift, &near);
-    look(events, i, tau, shift, &near);
+  for (uint32_t rest = find_used(cells, middle, wanted); rest != 0; rest &= rest - 1) {
+    const int number = __builtin_ctz(rest);
+    consider_list(events, i, tau,
+                  is_first && number == OWN_CELL
+                      ? events->next[i]
+                      : cells->head[middle + (size_t)cells->offset[number]],
+                  tl_dvec3(0, 0, 0));
   }
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* When the flyer, which is at tau, leaves its cell, and through which side. */
+/* When the flyer, at its position of tau, leaves its cell, and through which side. */
 static void plan_crossing(const tl_events *events, uint32_t i, double tau) {
   const tl_event_cells *cells = &events->cells;
   const tl_flyer *f = &events->flyers[i];
@@ -197,6 +215,14 @@ static void plan_crossing(const tl_events *events, uint32_t i, double tau) {
     const double low = x[axis] - (cells->lo[axis] + at * cells->width[axis]);
     const double high = cells->lo[axis] + (at + 1) * cells->width[axis] - x[axis];
     const double a = fall[axis];
+    if (!events->is_falling) { /* the same, in short */
+      const bool is_up = v[axis] > 0;
+      const double gap = is_up ? high : low;
+      const double when = gap > 0 ? gap / fabs(v[axis]) : 0;
+      if (v[axis] != 0 && (is_up ? has_high : has_low) && when < first)
+        first = when, plan->side = (uint8_t)(2 * axis + is_up);
+      continue;
+    }
     double down = INFINITY, up = INFINITY;
     if (has_low && (v[axis] < 0 || a < 0))
       down = tl_elastic_fall(low, v[axis], a, 0);
@@ -255,7 +281,7 @@ void tl_events_cross(const tl_events *events, uint32_t i, double tau) {
   plan->at[axis] = (uint16_t)at;
   enter_cell(events, i);
   const uint32_t partner = plan->partner;
-  consider_cells(events, i, tau, side_cells[plan->side], 9, false);
+  consider_cells(events, i, tau, side_cells[plan->side], false);
   consider_walls(events, i, tau);
   if (plan->partner != partner)
     take_hits(events, plan);
@@ -267,10 +293,7 @@ void tl_events_cross(const tl_events *events, uint32_t i, double tau) {
 static void plan_from(const tl_events *events, uint32_t i, double tau, bool is_first) {
   events->plans[i].hit = INFINITY;
   events->plans[i].partner = TL_NONE;
-  if (is_first)
-    consider_cells(events, i, tau, first_cells, 14, true);
-  else
-    consider_cells(events, i, tau, all_cells, 27, false);
+  consider_cells(events, i, tau, is_first ? FIRST_CELLS : ALL_CELLS, is_first);
   consider_walls(events, i, tau);
   take_hits(events, &events->plans[i]);
   plan_crossing(events, i, tau);
@@ -292,7 +315,7 @@ static void plan_range(void *context, size_t begin, size_t end) {
 
 talus_status tl_events_plan_all(tl_events *events) {
   tl_for(&events->crowd->model->par, events->count, 256, plan_range, events);
-  TL_GO_ON(events->crowd->cancel); /* else some have no plan */
+  TL_GO_ON(events->crowd->cancel); /* otherwise some flyers have no plan */
   TL_TRY(tl_event_queue_make(&events->queue, events->crowd->arena, events->plans, events->count,
                              events->span));
   for (uint32_t i = 0; i < events->count; ++i)

@@ -1,9 +1,10 @@
-/* The queue of events: a calendar of one step (Brown 1988), whose current page is a heap, so that
- * many events at one moment (a lattice that starts to move) cost no more than others. Ties go to
- * the flyer of the lower number. */
+/* The queue of events: a calendar of one step (Brown 1988) whose current page is a heap, so that
+ * many events at one time (a lattice that starts to move) cost no more than others. Of events at
+ * the same time, that of the flyer with the lower number comes first. */
 #include "step/event/event.h"
 
 #define NOWHERE TL_NONE
+#define BUCKETS 4 /* for each flyer: that many events has it in a step, more or less */
 
 static bool is_before(const tl_event_queue *q, uint32_t a, uint32_t b) {
   return q->plans[a].node.when < q->plans[b].node.when ||
@@ -109,7 +110,7 @@ uint32_t tl_event_queue_first(tl_event_queue *q) {
 
 talus_status tl_event_queue_make(tl_event_queue *q, tl_arena *arena, tl_plan *plans, size_t count,
                                  double most) {
-  q->buckets = count > 0 ? (uint32_t)count : 1;
+  q->buckets = count > 0 ? BUCKETS * (uint32_t)count : 1;
   q->most = most;
   q->scale = (double)q->buckets / most;
   q->current = q->waiting = 0;

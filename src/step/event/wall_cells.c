@@ -1,13 +1,14 @@
-/* Walls in cells: each in those from which a flyer can touch it within the step, so that the others
- * never look at it. Found by halving the block of all cells, as far as the wall is near. */
+/* Lists of walls by cell: a wall is in the lists of those cells from which a flyer can touch it
+ * within the step, so flyers in other cells never test it. The cells are found by bisecting the
+ * block of all cells, as far as the wall is near. */
 #include "base/sort.h"
 #include "step/event/event.h"
 
 #include <math.h>
 
-#define FAR 1e30 /* m: where outer cells end */
+#define FAR 1e30 /* m: limit of the outer, unbounded cells */
 
-/* Cells from[k] ... to[k] - 1 along each axis. */
+/* Cells from[k] ... to[k] - 1 along each axis k. */
 typedef struct cell_block {
   int from[3], to[3];
 } cell_block;
@@ -15,14 +16,15 @@ typedef struct cell_block {
 typedef struct place_job {
   tl_events *events;
   uint32_t wall;
-  bool writes;  /* or counts */
-  double reach; /* m: of the largest flyer, and of the wall's own way */
+  bool writes;  /* second pass: writes; first pass: counts */
+  double reach; /* m: largest radius of a flyer, plus the wall's own displacement */
   double low[3], high[3];
 } place_job;
 
-#define LAYERS 4 /* of cells, which one thread takes */
+#define LAYERS 4 /* layers of cells that one thread takes */
 
-/* The block seen from the middle of the wall; a wall with an end by its nearest image. */
+/* The corners of the block relative to the middle of the wall; for a bounded wall, of its nearest
+ * image. */
 static void find_corners(const tl_events *events, const tl_event_wall *w, const cell_block *b,
                          double low[3], double high[3]) {
   const tl_event_cells *cells = &events->cells;
@@ -40,7 +42,7 @@ static void find_corners(const tl_events *events, const tl_event_wall *w, const 
   }
 }
 
-/* How far a wall with an end reaches from its middle along a world axis. */
+/* Half extent of a bounded wall along a world axis. */
 static double extent(const tl_event_wall *w, int axis) {
   if (w->kind == TL_WALL_BALL)
     return w->radius;
@@ -53,7 +55,7 @@ static double extent(const tl_event_wall *w, int axis) {
   return sum;
 }
 
-/* Where, seen from its middle, a revolved wall can be reached from. */
+/* Finds the region, relative to its middle, from which a revolved wall can be reached. */
 static void find_bounds(const tl_event_wall *w, double reach, place_job *job) {
   const double end_r = w->from[0] + w->along[0] * w->half[0];
   const double end_z = w->from[1] + w->along[1] * w->half[0];
@@ -67,11 +69,12 @@ static void find_bounds(const tl_event_wall *w, double reach, place_job *job) {
   }
 }
 
-/* Meridian places keep distances or shorten them: the ball around the block is a disc there. */
+/* Projection to the meridian plane does not increase distances: the ball around the block becomes a
+ * disc there. */
 static bool is_near_meridian(const place_job *job, const tl_event_wall *w, const double from[3],
                              const double to[3], double reach) {
   double centre[3], half2 = 0;
-  for (int k = 0; k < 3; ++k) { /* of outer cells, which have no end, the part that matters */
+  for (int k = 0; k < 3; ++k) { /* of an unbounded outer cell, the part within the bounds */
     const double low = from[k] > job->low[k] ? from[k] : job->low[k];
     const double high = to[k] < job->high[k] ? to[k] : job->high[k];
     if (!(low <= high))
@@ -87,14 +90,15 @@ static bool is_near_meridian(const place_job *job, const tl_event_wall *w, const
   return sqrt(er * er + ez * ez) <= reach + sqrt(half2);
 }
 
-/* Whether a flyer whose centre is in the block may touch the wall within the step. */
+/* True if a flyer whose centre is in the block may touch the wall within the step. */
 static bool is_near(const place_job *job, const cell_block *b) {
   const tl_events *events = job->events;
   const tl_event_wall *w = &events->walls[job->wall];
   const double reach = job->reach;
   const talus_dvec3 normal = w->axis[0];
   double low[3], high[3];
-  /* An image is nearest to the middle of the block: parts of a wide block may see another one. */
+  /* The image is chosen for the middle of the block: parts of a wide block may be nearer to
+   * another. */
   for (int k = 0; k < 3 && !tl_event_is_endless(w); ++k)
     if (events->cells.periodic[k] && b->to[k] - b->from[k] > 1)
       return true;
@@ -127,7 +131,7 @@ static void add_cell(const place_job *job, const cell_block *b) {
     cells->wall_start[cell]++;
 }
 
-/* A block of one cell at the border has no end; halving goes on until all are single. */
+/* Bisects the block until it is a single cell; a cell at the border may be unbounded. */
 static void place(const place_job *job, cell_block b) {
   if (!is_near(job, &b))
     return;
@@ -148,7 +152,7 @@ static void place(const place_job *job, cell_block b) {
   place(job, half);
 }
 
-/* Layers along z share no cell. */
+/* Layers along z share no cell, so threads take different layers. */
 static void place_layers(void *context, size_t begin, size_t end) {
   const place_job *all = context;
   tl_events *events = all->events;
@@ -159,7 +163,8 @@ static void place_layers(void *context, size_t begin, size_t end) {
     job.reach = events->largest * 1.000001 + events->span * tl_dlength(wall->velocity);
     if (tl_event_is_revolved(wall))
       find_bounds(wall, job.reach, &job);
-    /* Blocks of the same layers whoever takes them: what a block leaves out depends on its size. */
+    /* Blocks consist of the same layers for any number of threads, because what a block excludes
+     * depends on its size. */
     for (size_t z = begin; z < end; z += LAYERS) {
       const size_t top = z + LAYERS < end ? z + LAYERS : end;
       place(&job, (cell_block){{0, 0, (int)z}, {cells->n[0], cells->n[1], (int)top}});
@@ -184,7 +189,7 @@ talus_status tl_events_place_walls(tl_events *events) {
                      cells->count + 1, &total));
   TL_TAKE(events->crowd->arena, total, &cells->wall_list);
   place_all(events, true);
-  /* Each start has moved to the next one. */
+  /* Each start has moved to that of the next cell. */
   memmove(cells->wall_start + 1, cells->wall_start, cells->count * sizeof *cells->wall_start);
   cells->wall_start[0] = 0;
   return TALUS_OK;

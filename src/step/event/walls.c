@@ -1,5 +1,5 @@
-/* Walls as flyers meet them: what stands still or moves as it is told, cut into faces, edges and
- * balls. */
+/* Makes the walls that flyers meet: bodies at rest, or in prescribed motion, cut into faces, edges
+ * and balls. */
 #include "kernels/collide.h"
 #include "shape/shape.h"
 #include "step/event/event.h"
@@ -31,7 +31,7 @@ static talus_dvec3 along(const block *b, int axis, double way) {
 
 static bool is_open(const block *b, int wall) { return (b->open >> wall & 1u) != 0; }
 
-/* Side `wall`, from within (a tank) or from outside. */
+/* Adds side `wall`, seen from inside (a container) or from outside. */
 static void add_face(wall_list *list, const block *b, int wall, bool inside, bool is_endless) {
   const int axis = wall >> 1, next = (axis + 1) % 3, last = (axis + 2) % 3;
   const double side = wall & 1 ? 1 : -1;
@@ -47,7 +47,7 @@ static void add_face(wall_list *list, const block *b, int wall, bool inside, boo
   add(list, w);
 }
 
-/* The twelve edges and eight corners, as far as a wall ends there. */
+/* Adds the twelve edges and eight corners, as far as a wall ends there. */
 static void add_rims(wall_list *list, const block *b) {
   for (int axis = 0; axis < 3; ++axis)
     for (int k = 0; k < 4; ++k) {
@@ -89,8 +89,8 @@ static void add_block(wall_list *list, const block *b, bool is_container) {
     add_rims(list, b);
 }
 
-/* A wall turned about its own z axis: its segments from where bodies may be, and its corners as far
- * as they stick out there. Where they do not, a ball touches both segments before the corner. */
+/* Adds a revolved wall about its z axis: its segments on the sides where bodies may be, and its
+ * corners as far as they protrude. At other corners a ball touches both segments first. */
 static void add_revolved(wall_list *list, const block *b, const tl_revolved *wall) {
   for (uint32_t k = 0; k + 1 < wall->count; ++k)
     for (int side = -1; side <= 1; side += 2) {

@@ -1,4 +1,5 @@
-/* One step of neighbours: how far everybody has gone, and who touches now. */
+/* Neighbours of hard spheres in one step: measures how far bodies have moved, and finds pairs that
+ * touch. */
 #include "step/hard/near.h"
 
 #include "base/sort.h"
@@ -8,23 +9,23 @@
 
 #define BLOCK   ((size_t)1024) /* bodies */
 #define CHUNK   ((size_t)2048) /* candidates */
-#define SAMPLES ((size_t)1024) /* bodies whose mean way stands for that of all */
+#define SAMPLES ((size_t)1024) /* bodies that are sampled for the mean displacement */
 
 typedef struct near_job {
   const tl_crowd *crowd;
   tl_near *near;
-  talus_dvec3 drift;       /* m: the mean way */
-  float *ways;             /* by slot, m: beside the mean, or more */
-  float *most;             /* of each block, m: the longest and the next */
+  talus_dvec3 drift;       /* m: mean displacement */
+  float *ways;             /* by slot, m: displacement relative to the mean; rounded up */
+  float *most;             /* of each block, m: the two largest */
   uint32_t *walled;        /* balls that may touch a wall */
-  _Atomic size_t *walleds; /* how many */
-  uint64_t *keys;          /* pairs that touch: a above b */
+  _Atomic size_t *walleds; /* their number */
+  uint64_t *keys;          /* pairs that touch, as keys: a in the upper bits, b below */
   _Atomic size_t *found;
-  int bits; /* of a slot */
+  int bits; /* bits of a slot in a key */
   const tl_near_side *sides;
 } near_job;
 
-/* ---- do candidates hold? --------------------------------------------------------------------- */
+/* ---- are candidates valid? ------------------------------------------------------------------- */
 
 static bool is_same_place(const tl_crowd *crowd, const tl_near_wall *wall) {
   const talus_dvec3 x = crowd->in->position[wall->slot];
@@ -34,7 +35,7 @@ static bool is_same_place(const tl_crowd *crowd, const tl_near_wall *wall) {
          q.z == wall->rotation.z;
 }
 
-/* Whether candidates are of these bodies, masked as now, and of these walls. */
+/* True if candidates were found for these bodies, with the same groups, and these walls. */
 static bool is_known(const tl_crowd *crowd, const tl_near *near) {
   if (!near->valid || near->from.count != crowd->count ||
       near->ignored != crowd->model->ignored.count)
@@ -45,7 +46,8 @@ static bool is_known(const tl_crowd *crowd, const tl_near *near) {
   return true;
 }
 
-/* Any vector would do; the mean way makes ways short. */
+/* Mean displacement of sampled bodies. Any vector would be correct; the mean makes relative
+ * displacements small. */
 static talus_dvec3 find_drift(const tl_crowd *crowd, const tl_near *near) {
   const size_t stride = crowd->count / SAMPLES + 1;
   talus_dvec3 sum = {0, 0, 0};
@@ -74,7 +76,7 @@ static void measure_block(const near_job *job, size_t block) {
     walleds += is_ball && !(room > 0 && tl_ddot(way, way) < room * room);
     if (!(far <= second)) {
       second = far <= first ? far : first;
-      first = far <= first ? first : far; /* not a number stays */
+      first = far <= first ? first : far; /* keeps a value that is not a number */
     }
   }
   job->most[2 * block] = first, job->most[2 * block + 1] = second;
@@ -87,7 +89,7 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
     measure_block(context, b);
 }
 
-/* How far everybody has gone; false where two may have met that are no candidates. */
+/* Measures all displacements; false if two bodies may have met that are no candidates. */
 static bool measure(near_job *job) {
   const size_t blocks = (job->crowd->count + BLOCK - 1) / BLOCK;
   float first = 0, second = 0;
@@ -104,7 +106,7 @@ static bool measure(near_job *job) {
   return (double)first + (double)second < job->near->skin;
 }
 
-/* ---- who touches? ---------------------------------------------------------------------------- */
+/* ---- which pairs touch? ---------------------------------------------------------------------- */
 
 static void put(const near_job *job, const uint64_t *keys, size_t count) {
   const size_t at = atomic_fetch_add_explicit(job->found, count, memory_order_relaxed);
@@ -115,7 +117,7 @@ static uint64_t key_of(const near_job *job, uint32_t a, uint32_t b) {
   return a < b ? (uint64_t)a << job->bits | b : (uint64_t)b << job->bits | a;
 }
 
-/* Those whom the narrow phase would not send away (kernels/collide_sphere.h), margin 0. */
+/* True if the narrow phase, with margin 0, would keep the pair (kernels/collide_sphere.h). */
 static bool do_touch(const tl_crowd *crowd, tl_pair pair) {
   const talus_dvec3 d = tl_dsub(crowd->in->position[pair.b], crowd->in->position[pair.a]);
   const double reach = tl_near_radius(crowd->model, pair.a) + tl_near_radius(crowd->model, pair.b);
@@ -128,7 +130,8 @@ static void test_chunk(const near_job *job, size_t begin, size_t end) {
   uint32_t open[CHUNK];
   uint64_t keys[CHUNK];
   size_t opens = 0, count = 0;
-  for (size_t i = begin; i < end; ++i) { /* nobody can predict who is near enough */
+  /* written without a branch, because the result is unpredictable */
+  for (size_t i = begin; i < end; ++i) {
     open[opens] = (uint32_t)(i - begin);
     opens += !(ways[pairs[i].a] + ways[pairs[i].b] < gaps[i]);
   }
@@ -147,7 +150,7 @@ static void test_chunks(void *context, size_t begin, size_t end) {
     test_chunk(job, c * CHUNK, (c + 1) * CHUNK < all ? (c + 1) * CHUNK : all);
 }
 
-/* Balls that touch a wall, or nearly. */
+/* Finds the balls that touch a wall, or nearly do. */
 static void test_walls(void *context, size_t begin, size_t end) {
   const near_job *job = context;
   const tl_crowd *crowd = job->crowd;
@@ -207,7 +210,7 @@ static talus_status take_pairs(near_job *job, tl_pairs *pairs, tl_wall_share *sh
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* What can be said without looking at bodies. */
+/* Checks that need no look at bodies. */
 static bool is_asked(const tl_crowd *crowd) {
   const tl_model *model = crowd->model;
   const talus_domain_def *domain = &model->domain;

@@ -1,6 +1,6 @@
-/* Candidates, from cells as wide as two of the largest balls and the skin. Balls are laid out in
- * the order of their cells, so that the half of the 27 cells around one that is looked at from
- * there is five runs of rows. */
+/* Finds candidates with a grid whose cells are as wide as the diameter of the largest ball and the
+ * skin. Balls are sorted by cell, so the half of the 27 neighbour cells that is searched from a
+ * cell is five runs of rows. */
 #include "base/cancel.h"
 #include "base/sort.h"
 #include "step/hard/near.h"
@@ -8,15 +8,15 @@
 #include <math.h>
 #include <stdatomic.h>
 
-#define FEWEST   ((size_t)256) /* balls that are worth a list */
-#define SPREAD   4.0           /* the largest over the smallest */
-#define THICK    0.5           /* of a diameter: the skin */
-#define THIN     0.02          /* where a thick one would not last, because bodies come and go */
-#define TRY      16u           /* finds after which a thick one is tried again */
+#define FEWEST   ((size_t)256) /* least number of balls for which a list is kept */
+#define SPREAD   4.0           /* largest over smallest radius, at most */
+#define THICK    0.5           /* usual skin, in diameters */
+#define THIN     0.02          /* skin if a thick one would not last because bodies come and go */
+#define TRY      16u           /* renewals after which a thick skin is tried again */
 #define SHORT    2u            /* steps that a skin must last */
-#define PER_BALL 6             /* candidates, at first */
-#define FULL     ((size_t)256) /* candidates that are put into the list together */
-#define GRAIN    ((size_t)512) /* balls */
+#define PER_BALL 6             /* initial room for candidates per ball */
+#define FULL     ((size_t)256) /* candidates that are added to the list together */
+#define GRAIN    ((size_t)512) /* balls that one thread takes */
 
 typedef struct row {
   double x, y, z, radius;
@@ -26,21 +26,21 @@ typedef struct renew_job {
   const tl_crowd *crowd;
   tl_near *near;
   size_t count;             /* of balls */
-  double largest, smallest; /* m: radii */
+  double largest, smallest; /* m: of radii */
   double low[3], width;     /* of cells */
-  int n[3];                 /* of them */
+  int n[3];                 /* number of cells along each axis */
   size_t cells;
-  uint32_t *cell, *slot; /* by rank */
-  uint32_t *start;       /* by cell: its first rank, and one more */
+  uint32_t *cell, *slot; /* by rank: cell and slot of a ball */
+  uint32_t *start;       /* by cell: rank of its first ball, and one more */
   row *rows;             /* by rank */
-  size_t room;           /* of the list */
+  size_t room;           /* capacity of the list */
   _Atomic size_t *found;
   tl_near_side *sides;
 } renew_job;
 
-/* ---- what there is --------------------------------------------------------------------------- */
+/* ---- bodies and walls ------------------------------------------------------------------------ */
 
-/* Balls and walls; false where there are too few of the ones or too many of the others. */
+/* Finds balls and walls; *can becomes false if balls are too few or walls too many. */
 static talus_status take_stock(renew_job *job, bool *can) {
   const tl_crowd *crowd = job->crowd;
   const tl_model *model = crowd->model;
@@ -72,8 +72,8 @@ static double choose_skin(const tl_near *near, double largest) {
   return 2 * largest * (is_short ? THIN : THICK);
 }
 
-/* At most four cells for a ball. False where a place is not finite, or so far out that its rounding
- * matters beside the skin. */
+/* Chooses cells: at most four per ball. False if a position is not finite, or so large that its
+ * rounding matters beside the skin. */
 static bool cut(renew_job *job) {
   const tl_near *near = job->near;
   double high[3] = {-INFINITY, -INFINITY, -INFINITY}, far = 0;
@@ -85,7 +85,7 @@ static bool cut(renew_job *job) {
     for (int k = 0; k < 3; ++k) {
       job->low[k] = x[k] < job->low[k] ? x[k] : job->low[k];
       high[k] = x[k] > high[k] ? x[k] : high[k];
-      far = fabs(x[k]) <= far ? far : fabs(x[k]); /* or not a number */
+      far = fabs(x[k]) <= far ? far : fabs(x[k]); /* keeps a value that is not a number */
     }
   }
   job->near->slack = 1e-6 * near->skin + 0x1p-44 * far;
@@ -122,7 +122,7 @@ static void find_cells(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Rows, and of each cell up to that of the ball where it begins. */
+/* Writes rows, and the starts of all cells up to that of each ball. */
 static void lay_rows(void *context, size_t begin, size_t end) {
   const renew_job *job = context;
   for (size_t i = begin; i < end; ++i) {
@@ -142,7 +142,8 @@ typedef struct found_list {
   size_t count;
 } found_list;
 
-/* In any order: pairs that touch are sorted. What does not fit is counted. */
+/* Adds found pairs in any order: pairs that touch are sorted later. What does not fit is only
+ * counted. */
 static void put(const renew_job *job, found_list *list) {
   const size_t at = atomic_fetch_add_explicit(job->found, list->count, memory_order_relaxed);
   if (at + list->count <= job->room) {
@@ -172,7 +173,7 @@ static void look(const renew_job *job, size_t rank, size_t begin, size_t end, fo
   }
 }
 
-/* The three cells about (x, y, z) along x, where they are. */
+/* Searches the three cells around (x, y, z) along x, as far as they exist. */
 static void look_along(const renew_job *job, size_t rank, int x, int y, int z, found_list *list) {
   if (y < 0 || y >= job->n[1] || z >= job->n[2])
     return;
@@ -201,7 +202,7 @@ static void search(void *context, size_t begin, size_t end) {
   put(job, &list);
 }
 
-/* Once more where the list was too short. */
+/* Repeats the search if the list was too short. */
 static talus_status search_all(renew_job *job) {
   tl_near *near = job->near;
   _Atomic size_t found;
@@ -214,7 +215,7 @@ static talus_status search_all(renew_job *job) {
     TL_TRY(tl_array_reserve(&near->pairs, job->room));
     TL_TRY(tl_array_reserve(&near->gaps, job->room));
     tl_for(&job->crowd->model->par, job->count, GRAIN, search, job);
-    TL_GO_ON(job->crowd->cancel); /* else some have no neighbours */
+    TL_GO_ON(job->crowd->cancel); /* a cancelled search is incomplete */
     const size_t count = atomic_load(&found);
     if (count <= job->room) {
       near->pairs.count = near->gaps.count = count;
@@ -226,7 +227,7 @@ static talus_status search_all(renew_job *job) {
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
-/* From all walls; less than what a ball can go before it is for the narrow phase to decide on. */
+/* Distance of a ball to the nearest wall, minus the distance at which the narrow phase decides. */
 static double find_room(const renew_job *job, uint32_t slot) {
   const talus_dvec3 x = job->crowd->in->position[slot];
   const double radius = tl_near_radius(job->crowd->model, slot);

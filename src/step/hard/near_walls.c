@@ -1,4 +1,4 @@
-/* How far balls are from walls, from below. */
+/* Lower bounds of the distances between balls and walls. */
 #include "shape/shape.h"
 #include "step/hard/near.h"
 
@@ -30,7 +30,7 @@ void tl_near_sides(const tl_crowd *crowd, const tl_near *near, tl_near_side *sid
   }
 }
 
-/* Of the nearest wall, from within; less than nothing for a centre outside. */
+/* Distance to the nearest side from inside; negative for a centre outside. */
 static double from_container(const tl_near_side *side, talus_dvec3 x) {
   const talus_dvec3 d = tl_frame_to_local(&side->frame, tl_dsub(x, side->position));
   return fmin(side->half[0] - fabs(d.x),

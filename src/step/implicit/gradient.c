@@ -2,9 +2,10 @@
  * matrix: p is the impulse that is sought, W p the velocities it makes, D the tangents of contacts.
  *
  * The mass is the preconditioner. So all vectors are sums of equal and opposite impulses, and
- * momentum stays what it was however early it ends. What contacts have in each vector is kept, so
- * that the result can be given the levers that forces have (solve/penalty/penalty.h): with those in
- * the matrix a ball's spin would seem to press it. */
+ * momentum is conserved however early the iteration ends. The part of each contact in each vector
+ * is kept, so that the result can be applied with the lever arms of the forces
+ * (solve/penalty/penalty.h): with those arms in the matrix, the spin of a ball would seem to press
+ * it. */
 #include "base/cancel.h"
 #include "step/implicit/implicit.h"
 
@@ -14,19 +15,19 @@
 
 typedef struct gradient {
   const tl_implicit *job;
-  tl_wrench *left;                              /* what is still to be balanced */
+  tl_wrench *left;                              /* residual */
   tl_wrench *direction;                         /* by slot */
   tl_twist *moved;                              /* W direction */
-  tl_wrench *answer;                            /* of the system to it */
-  tl_wrench *pulls;                             /* by contact: what it does to b */
-  talus_vec3 *in_left, *in_direction, *in_step; /* by contact: what it takes from b in each */
+  tl_wrench *answer;                            /* product of the matrix with direction */
+  tl_wrench *pulls;                             /* by contact: its part of `answer`, on b */
+  talus_vec3 *in_left, *in_direction, *in_step; /* by contact: its part of each vector */
 } gradient;
 
 /* ---- the product ----------------------------------------------------------------------------- */
 
-/* Sliding friction does not answer to how fast, until it turns round: there it jumps. With the
- * stiffness that it has across the way also along it, the quadratic that a Newton step minimises
- * lies above the potential, and does not overshoot. */
+/* Sliding friction does not depend on the speed, except that it jumps when the direction reverses.
+ * A careful step gives it the same stiffness along the direction of sliding as across it: the
+ * quadratic that a Newton step minimises is then above the potential, and does not overshoot. */
 static talus_vec3 drag(const tl_penalty_tangent *t, bool is_careful, talus_vec3 u) {
   if (is_careful)
     return tl_madd(tl_scale(u, t->hold), (t->press - t->hold) * tl_dot(t->normal, u), t->normal);

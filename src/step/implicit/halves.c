@@ -1,9 +1,9 @@
-/* A step that does not converge is taken in two halves, each of which may be taken in halves again:
- * of Newton's method, and of Picard's where its damping is ours to choose.
+/* A step that does not converge is divided into two halves, which may be divided again: with
+ * Newton's method, and with Picard's if its damping is automatic.
  *
- * A hard impact in a long step may have no end that fits: contacts turn or jump between faces on
- * the way there. The shorter the step the less of that, and below the critical one there is none.
- * Each try that failed counts as a step that did not converge, and the first is told. */
+ * A hard impact in a long step may have no solution: contacts turn, or jump between faces, on the
+ * way. This happens less in shorter steps, and never below the critical one. Each try that failed
+ * counts as a step that did not converge; the first is reported. */
 #include "crowd/residency.h"
 #include "step/implicit/implicit.h"
 
@@ -45,7 +45,7 @@ static void add_up(tl_step_report *sum, const tl_step_report *second) {
     solve->force_change = first.solve.force_change;
 }
 
-/* Impulses of the last part are those of the whole step: what acts at its end, times its length. */
+/* Impulses of the last part become those of the whole step: forces at its end times its length. */
 static void lengthen(const tl_crowd *crowd) {
   tl_contacts *contacts = crowd->contacts_after;
   const talus_real ratio = tl_step_ratio(contacts->dt, crowd->dt);
@@ -109,7 +109,7 @@ static talus_status step(const halves *job, tl_step_report *report) {
   report->wall_solve += tried.wall_solve, report->wall_step += tried.wall_step;
   report->solve.unconverged++;
   report->solve.worst = tried.culprit;
-  if (end != TALUS_OK) { /* the next one starts as this one did */
+  if (end != TALUS_OK) { /* a step that fails leaves its start unchanged */
     p->pressed = at_begin.pressed, p->stored = at_begin.stored;
     p->damping = at_begin.damping, p->friction = at_begin.friction;
     p->is_pushed = at_begin.is_pushed;

@@ -41,7 +41,7 @@ void tl_implicit_advance(tl_implicit *job, talus_real share) {
   }
 }
 
-/* ---- the begin ------------------------------------------------------------------------------- */
+/* ---- the first guess ------------------------------------------------------------------------- */
 
 static talus_status take_scratch(tl_implicit *job) {
   const size_t n = job->crowd->model->bodies;
@@ -87,8 +87,8 @@ static void begin_bodies(void *context, size_t begin, size_t end) {
   }
 }
 
-/* The impulses of the last step, at the points where they acted, are the first guess: at rest it is
- * right. Where something was changed by hand they are those of look_at_start. */
+/* The first guess is the impulses of the last step, at the points where they acted; at rest it is
+ * the solution. If something was changed by hand, it is the impulses of look_at_start. */
 static void begin_warm(tl_implicit *job) {
   const tl_model *model = job->crowd->model;
   const tl_contacts *before = tl_implicit_known(job);
@@ -146,7 +146,7 @@ static talus_status give_up(tl_implicit *job, int count) {
                  count, method_names[def->method], stiff, remedy);
 }
 
-/* J: what the step did to a body. */
+/* Kinds of work in a step, J. */
 enum { CONTACTS, LOADS, LOST, WORKS };
 
 static void add_works(void *context, size_t begin, size_t end, tl_tally *work) {
@@ -168,7 +168,8 @@ static void add_works(void *context, size_t begin, size_t end, tl_tally *work) {
     if (property->torque)
       loads += h * dot_d(property->torque[slot], after->spin);
     tl_tally_add(&work[LOADS], loads);
-    /* Half of the change of velocity times that of momentum: contacts, weight and loads. */
+    /* Half of the change of velocity times the change of momentum, by contacts, weight and
+     * loads. */
     const talus_vec3 gained = tl_sub(after->velocity, job->crowd->in->velocity[slot]),
                      turned = tl_sub(after->spin, job->crowd->in->spin[slot]);
     talus_vec3 moment = p->torque;
@@ -179,9 +180,9 @@ static void add_works(void *context, size_t begin, size_t end, tl_tally *work) {
   }
 }
 
-/* Works of the step, by the velocities at its end. What backward Euler takes by itself is what is
- * missing: of kinetic energy half of m (v - v0)^2, of springs what was pressed into them and is not
- * there. */
+/* Works of the step, by the velocities at its end. Energy that backward Euler itself takes is found
+ * as the difference: kinetic energy m (v - v0)^2/2, and work pressed into springs that they do not
+ * store. */
 static void keep_ledger(tl_implicit *job) {
   tl_penalty *p = job->crowd->penalty;
   tl_solve_report *solve = &job->report->solve;
@@ -218,8 +219,8 @@ static void commit(void *context, size_t begin, size_t end) {
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-/* Contacts of the state as it is, so that what its springs hold is known: the first step, or
- * something was changed by hand. Springs are not stretched by it. */
+/* Finds the contacts of the present state, and so the energy in its springs: in a first step, or
+ * after a change by hand. Springs are not stretched. */
 static talus_status look_at_start(tl_implicit *job) {
   const tl_crowd *crowd = job->crowd;
   tl_penalty *p = crowd->penalty;
@@ -235,8 +236,8 @@ static talus_status look_at_start(tl_implicit *job) {
   return TALUS_OK;
 }
 
-/* Explicit Euler (Noble, Algorithm 6): forces where the step begins, places by the velocity there.
- */
+/* Explicit Euler (Noble, Algorithm 6): forces at the begin of the step, positions by the velocities
+ * there. */
 static talus_status step_euler(tl_implicit *job) {
   const tl_crowd *crowd = job->crowd;
   const tl_model *model = crowd->model;
@@ -296,7 +297,7 @@ static talus_status step_here(tl_implicit *job) {
   }
   tl_for(&model->par, crowd->count, 512, begin_bodies, job);
   TL_TRY(iterate(job));
-  TL_GO_ON(crowd->cancel); /* from here on it is a short way to the end */
+  TL_GO_ON(crowd->cancel); /* the rest of the step is short */
   TL_TRY(tl_step_check(crowd, (tl_twists){.first = job->twists, .stride = sizeof *job->twists},
                        &job->report->culprit));
   keep_ledger(job);
@@ -315,7 +316,7 @@ talus_status tl_implicit_step(const tl_backend *backend, const tl_crowd *crowd,
     tl_multires_begin(crowd->multires, (double)tl_penalty_reach(crowd->model));
   const double pressed = p->pressed, stored = p->stored;
   const talus_status status = step_here(&job);
-  if (status != TALUS_OK) /* the next one starts as this one did */
+  if (status != TALUS_OK) /* a step that fails leaves its start unchanged */
     p->pressed = pressed, p->stored = stored;
   *is_stuck = job.is_stuck;
   return status;

@@ -1,4 +1,4 @@
-/* One look at a guess. */
+/* Evaluates a guess: velocities, positions, contacts, forces and residual. */
 #include "base/clock.h"
 #include "kernels/mat3.h"
 #include "step/implicit/implicit.h"
@@ -6,12 +6,13 @@
 #include <float.h>
 #include <math.h>
 
-/* Shares of weight and of momentum over the step that forces are compared with, too: what is
- * small beside both moves nobody, and need not be found to its last digit. */
+/* Forces are also compared with these shares of weight and of momentum over the step: a force that
+ * is small beside both moves nobody, and need not be exact. */
 #define LIGHT 1e-3
 #define SLOW  1e-6
-#define ROUND (1000 * DBL_EPSILON) /* of a place: springs pushed by less are not told apart */
-#define MOST  1e30 /* what a change counts as beside nothing at all; INFINITY: it is lost */
+/* part of a position: smaller displacements of springs are rounding */
+#define ROUND (1000 * DBL_EPSILON)
+#define MOST  1e30 /* limit of `change`; INFINITY: the guess is lost */
 
 static void find_twists(void *context, size_t begin, size_t end) {
   const tl_implicit *job = context;
@@ -26,7 +27,7 @@ static void find_twists(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Guesses may be wild; what is not finite has no place. */
+/* True if the position of the guess is not finite. */
 static bool is_lost(void *context, size_t i) {
   const tl_implicit *job = context;
   const uint32_t slot = tl_crowd_slot(job->crowd, i);
@@ -41,7 +42,7 @@ static bool is_lost(void *context, size_t i) {
   return !(sizes < TL_STEP_TOO_FAR);
 }
 
-/* ---- how far off ----------------------------------------------------------------------------- */
+/* ---- residual -------------------------------------------------------------------------------- */
 
 double tl_implicit_stiffness(const tl_implicit *job, uint32_t slot) {
   const tl_model *model = job->crowd->model;
@@ -129,7 +130,7 @@ talus_status tl_implicit_look(tl_implicit *job) {
   tl_step_move(&drift, (tl_twists){.first = job->twists, .stride = sizeof *job->twists});
   const double moved = tl_clock();
   job->report->wall_step += moved - begun;
-  if (job->at_end.multires) /* pairs are searched in several batches, which add up */
+  if (job->at_end.multires) /* pairs are searched in several batches, whose counts add up */
     job->at_end.multires->widened = 0;
   TL_TRY(tl_step_find_contacts(job->backend, &job->at_end, job->report));
   const double found = tl_clock();

@@ -4,16 +4,16 @@
  * flight plus that of the springs at the end of the step (Martin et al. 2011 call it incremental).
  * Along a step its slope is residual times velocity, so that the line search needs no energies.
  *
- * Friction has no potential, because its limit goes with the normal force: the limits are laid down
- * with the forces of a guess that is nearly right, and again until they are those of the last one.
- */
+ * Friction has no potential, because its limit depends on the normal force. So limits are fixed
+ * with the forces of a guess that is nearly a solution, and renewed until they agree with the last
+ * forces. */
 #include "base/cancel.h"
 #include "step/implicit/implicit.h"
 
 #include <math.h>
 
-#define NEARLY 0.1  /* change of forces with which limits of friction are laid down anew */
-#define EXACT  1e-3 /* of the linear equations */
+#define NEARLY 0.1  /* change of forces below which limits of friction are renewed */
+#define EXACT  1e-3 /* accuracy of the linear equations */
 
 /* ---- limits of friction ---------------------------------------------------------------------- */
 
@@ -31,7 +31,7 @@ static talus_status lay_limit(tl_penalty *p, const tl_contact *c, talus_real pre
   return press > 0 ? tl_array_push(&p->limits, limit) : TALUS_OK;
 }
 
-/* Those of the last step. */
+/* Takes the limits of the last step. */
 static talus_status begin_limits(tl_implicit *job) {
   const tl_contacts *before = tl_implicit_known(job);
   tl_penalty *p = job->crowd->penalty;
@@ -43,8 +43,8 @@ static talus_status begin_limits(tl_implicit *job) {
   return TALUS_OK;
 }
 
-/* Those of the guess, and another look with them: places are the same, so that limits and forces
- * then agree. */
+/* Takes the limits of the guess, and looks at it again with them: positions are the same, so limits
+ * and forces then agree. */
 static talus_status renew_limits(tl_implicit *job) {
   const tl_contacts *contacts = job->at_end.contacts_after;
   tl_penalty *p = job->crowd->penalty;
@@ -67,7 +67,7 @@ talus_status tl_implicit_newton(tl_implicit *job, int *count) {
   if (job->is_limited)
     TL_TRY(begin_limits(job));
   TL_TRY(tl_implicit_look(job));
-  if (!(job->worst < INFINITY)) { /* the last impulses are no guess for this step */
+  if (!(job->worst < INFINITY)) { /* the impulses of the last step are no guess for this one */
     memset(job->impulse, 0, n * sizeof *job->impulse);
     TL_TRY(tl_implicit_look(job));
   }

@@ -1,15 +1,15 @@
-/* Picard: the forces of a guess make the next one, as far as they are trusted. */
+/* Picard iteration: the forces of a guess make the next guess, damped. */
 #include "base/cancel.h"
 #include "step/implicit/implicit.h"
 
 #include <math.h>
 
-#define SHARE_LEAST 1e-6 /* of the new guess, that Aitken may choose */
+#define SHARE_LEAST 1e-6 /* least share of the new guess that Aitken may choose */
 
-/* Forces answer to a guess by up to -(h omega)^2: with a share b of the new guess errors are
- * multiplied by 1 - b (1 + x), 0 <= x <= (h omega)^2. At 1/(1 + (h omega)^2) none of them changes
- * its sign, so that contacts that open and close on the way do no harm; what was touched in any
- * guess of the step counts. */
+/* Share of the new guess. Forces respond to a guess by up to -(h omega)^2: with a share b, errors
+ * are multiplied by 1 - b (1 + x), 0 <= x <= (h omega)^2. With b = 1/(1 + (h omega)^2) no error
+ * changes its sign, so contacts that open and close meanwhile do no harm. Every body that touched
+ * in any guess of the step counts. */
 static double share_for(const tl_implicit *job, double *most) {
   for (size_t i = 0; i < job->crowd->count; ++i)
     *most = fmax(*most, tl_implicit_stiffness(job, tl_crowd_slot(job->crowd, i)));
@@ -19,8 +19,8 @@ static double share_for(const tl_implicit *job, double *most) {
   return share;
 }
 
-/* Aitken (Irons and Tuck 1969): the share with which the last two residuals, continued as a line,
- * reach 0. */
+/* Aitken (Irons and Tuck 1969): the share at which the line through the last two residuals reaches
+ * 0. */
 static double share_after(const tl_implicit *job, const tl_wrench *before, double share) {
   const double squared = tl_implicit_product(job, before, before),
                mixed = tl_implicit_product(job, before, job->residual),

@@ -1,30 +1,31 @@
-/* How far along a Newton step, island by island.
+/* Finds how far to go along a Newton step, island by island.
  *
- * The slope of the potential along the step is residual times velocity. An island goes on until it
- * is small beside that at the begin: shorter where the slope has changed its sign, farther where it
- * has hardly changed. One that stops early does not hold up the others. */
+ * The slope of the potential along the step is residual times velocity. The search of an island
+ * ends when the slope is small relative to that at the begin: the step becomes shorter if the slope
+ * changed its sign, longer if it hardly changed. An island that ends early does not wait for the
+ * others. */
 #include "base/cancel.h"
 #include "step/implicit/implicit.h"
 
 #include <math.h>
 
-#define STEEP   0.5 /* slope at the end over that at the begin, that is good enough */
-#define TRIES   12  /* looks along a step */
-#define FARTHER 10  /* times that a step is made longer at once, at most */
+#define STEEP   0.5 /* slope at the end over slope at the begin that ends the search */
+#define TRIES   12  /* most looks along a step */
+#define FARTHER 10  /* most times that a step is made longer at once */
 #define PATIENT 4   /* careful steps after one that was too long */
 
-/* An island, by the slot of one of its bodies. */
+/* An island, stored at the slot of one of its bodies. */
 typedef struct island {
-  double first, slope; /* at the begin of the step, and where it is */
+  double first, slope; /* slope at the begin of the step, and at `at` */
   double at, next;     /* as shares of the step */
-  double lo, lo_slope; /* the farthest place where it still falls, */
-  double hi, hi_slope; /* and the nearest one where it rises */
+  double lo, lo_slope; /* farthest point where the potential still falls */
+  double hi, hi_slope; /* nearest point where it rises */
   bool is_done, is_short;
 } island;
 
 typedef struct search {
   tl_implicit *job;
-  uint32_t *of; /* by slot: the slot of its island; TL_NONE for what contacts do not move */
+  uint32_t *of; /* by slot: the slot of its island; TL_NONE if contacts do not move the body */
   island *rows; /* by slot */
 } search;
 
@@ -56,7 +57,7 @@ static void find_islands(search *s) {
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
 
-/* Residual times velocity, in the order of slots. */
+/* Residual times velocity, summed in the order of slots. */
 static void find_slopes(search *s) {
   const tl_implicit *job = s->job;
   const size_t n = job->crowd->model->bodies;
@@ -69,7 +70,7 @@ static void find_slopes(search *s) {
   }
 }
 
-/* ---- the way --------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------ */
 
 static void choose_next(island *of) {
   if (of->slope > 0)
@@ -88,7 +89,7 @@ static void choose_next(island *of) {
   of->is_short = of->is_short || of->next < 1;
 }
 
-/* Whether all of them are where they should be. */
+/* Looks at the present points of all islands; true if all have ended. */
 static bool look_round(search *s) {
   const size_t n = s->job->crowd->model->bodies;
   const bool is_lost = !(s->job->worst < INFINITY);
@@ -130,8 +131,9 @@ talus_status tl_implicit_search(tl_implicit *job) {
   const size_t n = job->crowd->model->bodies;
   const tl_arena_mark mark = job->mark;
   search s = {.job = job};
-  /* The looks of this search release the arena up to job->mark: behind what it needs itself. The
-   * direction is known, and nothing of the last look is used any more but its contacts. */
+  /* Looks of this search release the arena down to job->mark, so memory of the search is taken
+   * before the mark. The direction is known, and only the contacts of the last look are still
+   * used. */
   TL_TAKE(job->crowd->arena, n, &s.of);
   TL_TAKE(job->crowd->arena, n, &s.rows);
   find_islands(&s);

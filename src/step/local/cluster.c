@@ -2,6 +2,7 @@
 #include "step/local/local.h"
 #include "step/paths.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -122,25 +123,40 @@ static talus_status add_walls(tl_local *local, tl_cluster *cluster) {
   return TALUS_OK;
 }
 
-/* To the end of the interval, unless that is too far; and then so that what is left is no crumb. */
+/* Where the end of the interval holds all up: not farther, and so that what is left is no crumb. */
+static void hold(const tl_local *local, tl_cluster *cluster) {
+  const double left = local->end - cluster->t0;
+  double h = cluster->dt;
+  cluster->is_held = left < h * (1 - 1e-9);
+  if (h < left * (1 - 1e-9)) {
+    if (left - h < 0.5 * h)
+      h = 0.5 * left, cluster->is_held = true;
+    if (h < local->least && left > local->least)
+      h = local->least;
+  }
+  cluster->dt = fmin(h, left), cluster->t1 = cluster->t0 + cluster->dt;
+}
+
+/* As long as its members may, also beyond the end of the interval; who would end a rounding beside
+ * it ends there. But those who press on each other are held: what presses meets others that press,
+ * and where all have steps of one phase fewer are cut (dominoes: 7 % of all). */
 static void plan(const tl_local *local, tl_cluster *cluster) {
-  double h = INFINITY, t0 = local->end;
+  double h = local->crowd->dt, t0 = DBL_MAX;
+  bool presses = false;
   for (size_t i = 0; i < cluster->members.count; ++i) {
     const tl_local_body *body = &local->bodies.data[cluster->members.data[i]];
     t0 = fmin(t0, body->c);
+    presses |= cluster->members.count > 1 && body->c > body->o && !body->flies;
     h = body->pace > 0 ? fmin(h, body->pace) : h;
   }
+  cluster->t0 = t0, cluster->dt = h, cluster->t1 = t0 + h;
+  cluster->is_held = false;
+  if (local->holds || presses)
+    hold(local, cluster);
   const double left = local->end - t0;
-  cluster->t0 = t0, cluster->t1 = local->end, cluster->dt = cluster->planned = left;
-  cluster->is_held = left < fmin(h, local->crowd->dt) * (1 - 1e-9);
-  if (h >= left * (1 - 1e-9))
-    return;
-  if (left - h < 0.5 * h)
-    h = 0.5 * left, cluster->is_held = true;
-  if (h < local->least && left > local->least)
-    h = local->least;
-  if (h < left)
-    cluster->t1 = t0 + h, cluster->dt = cluster->planned = h;
+  if (fabs(left - cluster->dt) <= 1e-9 * h)
+    cluster->dt = left, cluster->t1 = local->end;
+  cluster->planned = cluster->dt;
 }
 
 /* Whether somebody among those in the queue has not arrived yet. */
@@ -235,6 +251,27 @@ static tl_crowd crowd_of(tl_gathered *crew, const tl_cluster *cluster) {
                     .penalty = &crew->penalty};
 }
 
+/* What impacts gave to each body, to be had at the begin of the step, whoever flies then. */
+static void kick_all(const tl_local *local, const tl_cluster *cluster, const tl_crowd *crowd) {
+  const tl_contacts *contacts = crowd->contacts_after;
+  for (size_t i = 0; i < cluster->members.count; ++i)
+    local->bodies.data[cluster->members.data[i]].draft_kick = (tl_kick){0};
+  for (size_t i = 0; i < contacts->hits.count; ++i) {
+    const tl_contact *c = &contacts->data[contacts->hits.data[i].contact];
+    const talus_vec3 on_b = contacts->hits.data[i].impulse;
+    const talus_dvec3 *x = crowd->in->position;
+    const uint32_t a = cluster->rows.data[c->a], b = cluster->rows.data[c->b];
+    const talus_dvec3 arm = tl_dsub(c->point, x[c->a]);
+    if (local->bodies.data[a].is_movable)
+      tl_local_kick(local, a, crowd->in->rotation[c->a], tl_narrow(arm), tl_neg(on_b),
+                    &local->bodies.data[a].draft_kick);
+    if (local->bodies.data[b].is_movable) /* in the image that a met */
+      tl_local_kick(local, b, crowd->in->rotation[c->b],
+                    tl_narrow(tl_dsub(arm, tl_model_offset(crowd->model, x[c->a], x[c->b]))), on_b,
+                    &local->bodies.data[b].draft_kick);
+  }
+}
+
 /* What the step made becomes the tentative state of the members. */
 static talus_status scatter(const tl_local *local, tl_cluster *cluster, tl_gathered *crew,
                             const tl_crowd *crowd) {
@@ -250,6 +287,7 @@ static talus_status scatter(const tl_local *local, tl_cluster *cluster, tl_gathe
     body->draft = tl_step_path(crowd, row, flies[row]);
     body->draft_flies = flies[row];
   }
+  kick_all(local, cluster, crowd);
   return tl_local_keep(local, crew, cluster);
 }
 

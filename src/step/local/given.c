@@ -7,10 +7,12 @@
 
 #include <stdlib.h>
 
+/* t: when its step began. */
 static talus_dvec3 centre_at(const tl_local *local, uint32_t slot, double t) {
   const tl_crowd *crowd = local->crowd;
-  if (local->bodies.data[slot].is_movable)
-    return local->bodies.data[slot].final.position;
+  const tl_local_body *body = &local->bodies.data[slot];
+  if (body->is_movable)
+    return t < body->o ? tl_path_position(&body->law, t - body->o) : body->final.position;
   if (crowd->model->property.flags[slot] & TL_FLAG_KINEMATIC)
     return tl_body_moving(crowd->model, slot, t).position;
   return crowd->in->position[slot];
@@ -36,9 +38,9 @@ talus_status tl_local_prepare_giving(const tl_local *local, tl_cluster *cluster)
   return TALUS_OK;
 }
 
-/* share: of the step that became final. What impacts gave a body that flies was given at once. */
-static talus_status give_contact(tl_local *local, const tl_cluster *cluster, size_t i, double share,
-                                 bool flies) {
+/* share: of the step that became final. What impacts gave was given at once. */
+static talus_status give_contact(tl_local *local, const tl_cluster *cluster, size_t i,
+                                 double share) {
   const talus_vec3 kept = cluster->contacts.data[i].impulse,
                    hit = tl_sub(tl_contacts_impulse(&cluster->contacts, i), kept);
   TL_TRY(tl_contacts_append(&local->given, &cluster->contacts, i));
@@ -46,7 +48,7 @@ static talus_status give_contact(tl_local *local, const tl_cluster *cluster, siz
   const size_t at = local->given.count - 1;
   tl_local_scale_impulses(&local->given, at, TL_R(share * cluster->dt / local->crowd->dt));
   talus_vec3 *impulse = &local->given.data[at].impulse;
-  *impulse = tl_madd(*impulse, TL_R(flies ? 1 : share), hit);
+  *impulse = tl_add(*impulse, hit);
   return TALUS_OK;
 }
 
@@ -63,7 +65,7 @@ static talus_status give_contacts(tl_local *local, uint32_t slot, double share) 
       hi = middle;
   }
   for (; lo < cluster->owned.count && cluster->owned.data[lo] >> 32 == slot; ++lo)
-    TL_TRY(give_contact(local, cluster, cluster->owned.data[lo] & UINT32_MAX, share, body->flies));
+    TL_TRY(give_contact(local, cluster, cluster->owned.data[lo] & UINT32_MAX, share));
   return TALUS_OK;
 }
 
@@ -84,11 +86,29 @@ static void give_joints(tl_local *local, uint32_t slot, double h) {
   }
 }
 
+/* What is left of a step that goes on from the last interval: its impacts were given there. */
+static talus_status give_rest(tl_local *local, uint32_t slot, double to) {
+  const tl_local_body *body = &local->bodies.data[slot];
+  const tl_contacts *before = local->crowd->contacts_before;
+  for (size_t i = local->owners.data[slot]; i < local->owners.data[slot + 1]; ++i) {
+    const tl_contact *c = &before->data[local->owned.data[i]];
+    const tl_centres centres = {centre_at(local, c->a, body->begun),
+                                centre_at(local, c->b, body->begun)};
+    TL_TRY(tl_contacts_append(&local->given, before, local->owned.data[i]));
+    TL_TRY(tl_array_push(&local->given_centres, centres));
+    tl_local_scale_impulses(&local->given, local->given.count - 1,
+                            TL_R((to - body->o) / local->crowd->dt));
+  }
+  return TALUS_OK;
+}
+
 talus_status tl_local_give(tl_local *local, uint32_t slot, double to) {
   const tl_local_body *body = &local->bodies.data[slot];
-  if (!local->wants_given || !(to > body->o) || body->past == TL_NONE)
+  if (!local->wants_given || !(to > body->o))
     return TALUS_OK;
   give_joints(local, slot, to - body->o);
+  if (body->past == TL_NONE)
+    return give_rest(local, slot, to);
   return give_contacts(local, slot, (to - body->o) / (body->c - body->o));
 }
 

@@ -1,4 +1,5 @@
 /* Where a body is at a time, and whether two keep apart. */
+#include "crowd/free.h"
 #include "step/local/local.h"
 #include "step/paths.h"
 
@@ -51,12 +52,35 @@ static talus_vec3 spin_of(talus_vec3 momentum, talus_quat rotation, talus_vec3 i
   return tl_sym3_mul_vec(tl_sym3_rotated(rotation, inverse), momentum);
 }
 
+/* What contacts turn as locks or equal moments let them has its spin for angular momentum. */
+static bool is_simple(const tl_model *model, uint32_t slot) {
+  const uint32_t turns = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
+  return tl_body_shape(model, slot)->isotropic || (model->property.flags[slot] & turns);
+}
+
+void tl_local_kick(const tl_local *local, uint32_t slot, talus_quat rotation, talus_vec3 arm,
+                   talus_vec3 impulse, tl_kick *kick) {
+  const tl_model *model = local->crowd->model;
+  const uint32_t lock = model->property.flags[slot] & TL_FLAG_LOCKS;
+  talus_vec3 turn = tl_cross(arm, impulse);
+  if (is_simple(model, slot))
+    turn = tl_sym3_mul_vec(tl_free_inverse_inertia(rotation, tl_body_inertia(model, slot),
+                                                   lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY,
+                                                   lock & TALUS_LOCK_RZ),
+                           turn);
+  const talus_vec3 gain =
+      tl_free_unlocked(tl_scale(impulse, 1 / model->property.mass[slot]), lock & TALUS_LOCK_X,
+                       lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
+  kick->velocity = tl_add(kick->velocity, gain);
+  kick->turn = tl_add(kick->turn, turn);
+}
+
 static talus_vec3 between(talus_vec3 a, talus_vec3 b, double s) {
   return tl_madd(a, TL_R(s), tl_sub(b, a));
 }
 
-/* A flight has the momentum and angular momentum with which it left o. Where contacts or joints
- * pushed, what they gave was given evenly over the step (docs/theory/local.md). */
+/* A flight has the momentum and angular momentum with which it left o. Impacts give what they give
+ * at o; contacts that press and joints give evenly over the step (docs/theory/local.md). */
 tl_local_row tl_local_at(const tl_local *local, uint32_t slot, double t) {
   const tl_model *model = local->crowd->model;
   const tl_local_body *body = &local->bodies.data[slot];
@@ -66,9 +90,8 @@ tl_local_row tl_local_at(const tl_local *local, uint32_t slot, double t) {
     return body->final;
   const double s = (t - body->o) / (body->c - body->o);
   const tl_shape *shape = tl_body_shape(model, slot);
-  const uint32_t turns = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
-  const bool is_simple = shape->isotropic || (model->property.flags[slot] & turns);
-  const talus_vec3 inertia = is_simple ? tl_vec3(1, 1, 1) : tl_body_inertia(model, slot);
+  const talus_vec3 inertia =
+      is_simple(model, slot) ? tl_vec3(1, 1, 1) : tl_body_inertia(model, slot);
   const talus_dvec3 x = tl_path_position(&body->law, t - body->o);
   tl_local_row row = {.position = model->domain.enabled ? tl_step_wrap(&model->domain, x) : x};
   if (shape->kind == TALUS_SPHERE) { /* whose path does not turn */
@@ -85,8 +108,10 @@ tl_local_row tl_local_at(const tl_local *local, uint32_t slot, double t) {
     row.spin = spin_of(last, row.rotation, inertia);
     return row;
   }
-  row.velocity = between(body->final.velocity, body->current.velocity, s);
-  row.spin = spin_of(between(momentum_of(&body->final, inertia), last, s), row.rotation, inertia);
+  const talus_vec3 first = tl_add(momentum_of(&body->final, inertia), body->kick.turn);
+  row.velocity =
+      between(tl_add(body->final.velocity, body->kick.velocity), body->current.velocity, s);
+  row.spin = spin_of(between(first, last, s), row.rotation, inertia);
   return row;
 }
 

@@ -26,6 +26,7 @@ static talus_status begin_bodies(tl_local *local) {
                             .current = now,
                             .o = local->begin,
                             .c = local->begin,
+                            .begun = local->begin,
                             .ahead = local->begin,
                             .is_movable = !tl_body_is_static(model, i),
                             .pace = crowd->in->pace ? crowd->in->pace[i] : 0,
@@ -35,6 +36,7 @@ static talus_status begin_bodies(tl_local *local) {
     if (body->is_movable)
       TL_TRY(tl_array_push(&local->fresh, i));
   }
+  tl_local_take_up_ahead(local);
   return TALUS_OK;
 }
 
@@ -68,16 +70,13 @@ static talus_status begin_joints(tl_local *local) {
 }
 
 /* Who pushed whom in a step stays together until the next: what they gave each other is given
- * evenly over the step. So does what an impact gave, but to bodies that flew from there on: these
- * have it at once, and whoever comes back keeps it. */
-static void bind_contacts(tl_local *local, const tl_contacts *contacts, bool has_laws) {
+ * evenly over the step. What impacts gave was had at its begin, and whoever comes back keeps it. */
+static void bind_contacts(tl_local *local, const tl_contacts *contacts) {
   uint32_t last[2] = {TL_NONE, TL_NONE}; /* points of a pair follow each other */
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *c = &contacts->data[i];
     const tl_local_body *a = &local->bodies.data[c->a], *b = &local->bodies.data[c->b];
-    const bool is_even = has_laws && (!a->flies || !b->flies);
-    const talus_vec3 given = is_even ? tl_contacts_impulse(contacts, i) : c->impulse;
-    if (!(tl_length2(given) > 0) || !a->is_movable || !b->is_movable ||
+    if (!(tl_length2(c->impulse) > 0) || !a->is_movable || !b->is_movable ||
         (c->a == last[0] && c->b == last[1]))
       continue;
     last[0] = c->a, last[1] = c->b;
@@ -135,7 +134,7 @@ static talus_status begin(tl_local *local) {
 #if !defined(NDEBUG)
   find_tangled(local);
 #endif
-  bind_contacts(local, local->crowd->contacts_before, false);
+  bind_contacts(local, local->crowd->contacts_before);
   return tl_local_index_contacts(local);
 }
 
@@ -144,8 +143,9 @@ static talus_status begin(tl_local *local) {
 static talus_status look_ahead(tl_local *local, uint32_t slot) {
   const tl_model *model = local->crowd->model;
   tl_local_body *body = &local->bodies.data[slot];
-  const double h = body->pace > 0 ? body->pace : INFINITY;
-  body->ahead = fmin(local->end, body->c + h);
+  const double longest = local->crowd->dt;
+  const double h = body->pace > 0 ? fmin(body->pace, longest) : longest;
+  body->ahead = local->holds ? fmin(local->end, body->c + h) : body->c + h;
   body->guess = tl_local_guess(local, slot);
   talus_box box = tl_local_box(model, slot, &body->guess, body->ahead - body->c);
   if (body->c > body->o)
@@ -299,14 +299,16 @@ static talus_status follow_strays(tl_local *local) {
   return TALUS_OK;
 }
 
-/* T* and who commits: those that begin no later than the first of all ends. */
+/* T* and who commits: those that begin before the first of all ends, so that nobody comes back to
+ * the begin of a step that counts, where impacts are. Who failed stops all others. */
 static void choose(tl_local *local) {
-  local->star = local->end;
+  local->star = DBL_MAX;
   for (size_t i = 0; i < local->live.count; ++i)
     local->star = fmin(local->star, local->clusters.data[local->live.data[i]].t1);
   for (size_t i = 0; i < local->live.count; ++i) {
     tl_cluster *cluster = &local->clusters.data[local->live.data[i]];
-    cluster->commits = cluster->t0 <= local->star;
+    cluster->commits =
+        cluster->t0 < local->star || (cluster->t0 <= local->star && cluster->status != TALUS_OK);
   }
 }
 
@@ -359,7 +361,7 @@ static talus_status record(tl_local *local, uint32_t slot, double to) {
   TL_TRY(tl_local_give(local, slot, to));
   if (!local->records || !(to > body->o))
     return TALUS_OK;
-  const tl_piece piece = {slot, body->o, to, body->c, body->law};
+  const tl_piece piece = {slot, body->o, to, body->begun, body->c, body->law};
   return tl_array_push(&local->pieces, piece);
 }
 
@@ -385,8 +387,8 @@ static void commit_body(tl_local *local, const tl_cluster *cluster, uint32_t at,
   }
   body->final = tl_local_at(local, slot, cluster->t0);
   body->current = body->tentative;
-  body->o = cluster->t0, body->c = cluster->t1;
-  body->law = body->draft, body->flies = body->draft_flies;
+  body->o = body->begun = cluster->t0, body->c = cluster->t1;
+  body->law = body->draft, body->flies = body->draft_flies, body->kick = body->draft_kick;
   body->pace = next_pace(local, cluster, body);
   let_past_go(local, body->past);
   body->past = at;
@@ -401,7 +403,7 @@ static void bind(tl_local *local, const tl_cluster *cluster) {
       k = tl_meeting_next(m, slot);
     }
   }
-  bind_contacts(local, &cluster->contacts, true);
+  bind_contacts(local, &cluster->contacts);
 }
 
 static void count_step(tl_local *local, const tl_cluster *cluster) {
@@ -454,7 +456,7 @@ static void add_report(tl_step_report *sum, const tl_cluster *cluster) {
 static void assert_invariants(const tl_local *local) { (void)local; }
 static void assert_apart(const tl_local *local, uint32_t slot) { (void)local, (void)slot; }
 #else
-/* (I1): no law begins after another one ends. */
+/* (I1): every law ends after all others have begun. */
 static void assert_invariants(const tl_local *local) {
   double last = local->begin, first = DBL_MAX;
   for (size_t i = 0; i < local->bodies.count; ++i) {
@@ -463,7 +465,7 @@ static void assert_invariants(const tl_local *local) {
       continue;
     last = fmax(last, body->o), first = fmin(first, body->c);
   }
-  TL_ASSERT(first == DBL_MAX || last <= first);
+  TL_ASSERT(first == DBL_MAX || last < first || last == local->begin);
 }
 
 /* (I2): its law overlaps that of no other body. */
@@ -558,6 +560,8 @@ static talus_status finish(tl_local *local) {
   for (uint32_t i = 0; i < crowd->count; ++i) {
     const tl_local_body *body = &local->bodies.data[i];
     tl_local_row row = body->current;
+    if (body->is_movable)
+      row = tl_local_at(local, i, local->end);
     if (model->property.flags[i] & TL_FLAG_KINEMATIC) {
       const tl_moving m = tl_body_moving(model, i, crowd->t1);
       row = (tl_local_row){m.position, tl_dquat_narrow(m.rotation), tl_narrow(m.velocity),
@@ -565,8 +569,8 @@ static talus_status finish(tl_local *local) {
     } else if (!body->is_movable) {
       row.velocity = row.spin = tl_vec3(0, 0, 0);
     } else {
-      TL_ASSERT(body->c == local->end);
-      TL_TRY(record(local, i, body->c));
+      TL_ASSERT(body->c >= local->end);
+      TL_TRY(record(local, i, local->end));
     }
     out->position[i] = row.position, out->rotation[i] = row.rotation;
     out->velocity[i] = row.velocity, out->spin[i] = row.spin;
@@ -581,6 +585,9 @@ static talus_status finish(tl_local *local) {
 #undef COPY
     to->told = from->told;
   }
+  TL_TRY(tl_local_keep_ahead(local));
+  if (crowd->joints && local->ahead_next.count > 0) /* what they measure is of this time */
+    tl_joints_settle(model, crowd->out, crowd->joints, crowd->joints_after);
   TL_TRY(tl_local_sort(&local->given, local->given_centres.data));
   TL_TRY(tl_local_collect(local, crowd->contacts_after));
   if (crowd->joints)
@@ -618,9 +625,18 @@ static talus_status go(const tl_backend *backend, const tl_crowd *crowd, tl_loca
 talus_status tl_step_local(const tl_backend *backend, const tl_crowd *crowd, tl_local *local,
                            tl_step_report *report) {
   const tl_local_counts before = local->counts;
-  const talus_status status = go(backend, crowd, local, report);
+  const bool holds = local->holds;
+  talus_status status = go(backend, crowd, local, report);
+  const bool is_over = status != TALUS_ERROR_DIVERGED && status != TALUS_ERROR_DOMAIN;
   if (status != TALUS_OK)
     local->counts = before; /* the interval does not count */
+  if (!holds && !is_over) { /* perhaps beyond its end */
+    local->holds = true;
+    status = go(backend, crowd, local, report);
+    local->holds = false;
+    if (status != TALUS_OK)
+      local->counts = before;
+  }
   return status;
 }
 
@@ -656,6 +672,8 @@ void tl_local_free(tl_local *local) {
   tl_array_free(&local->crews);
   tl_array_free(&local->joints.all);
   tl_array_free(&local->pieces);
+  tl_array_free(&local->ahead);
+  tl_array_free(&local->ahead_next);
   tl_contacts_release(&local->given);
   tl_array_free(&local->given_centres);
   tl_array_free(&local->pulls);

@@ -1,17 +1,19 @@
 /* Local time: every cluster of bodies at its own pace (docs/theory/local.md).
  *
- * One call goes from one time of the grid to the next. In between each body has three states: final
- * at o, current at c, and tentative. Between o and c it follows its law, a stated path. Bodies that
- * may meet are a cluster, which steps as a gathered crowd (step/gathered.h) from the least of their
- * times c; who is ahead comes back to it along its law. Steps are taken in rounds, and count only
- * after they were compared with the laws of all others (Jefferson's virtual time with one past
- * state; the thesis of Noble, chapter 4, with the repairs of docs/theory/local.md).
+ * One call brings the world from one time of the grid to the next; bodies may be ahead of it then.
+ * Each body has three states: final at o, current at c, and tentative. Between o and c it follows
+ * its law, a stated path. Bodies that may meet are a cluster, which steps as a gathered crowd
+ * (step/gathered.h) from the least of their times c; who is ahead comes back to it along its law.
+ * Steps are taken in rounds, and count only after they were compared with the laws of all others
+ * (Jefferson's virtual time with one past state; the thesis of Noble, chapter 4, with the repairs
+ * of docs/theory/local.md).
  *
  *   local.c    rounds: what is stepped, what counts
  *   law.c      where a body is at a time, and whether two keep apart
  *   near.c     who may meet whom within the interval: boxes, pairs, those who leave their box
  *   cluster.c  clusters: who belongs together, and the step of one
  *   memory.c   contacts that clusters keep from step to step
+ *   ahead.c    steps that go on beyond the end of an interval
  *   given.c    what contacts and joints gave within the interval, for probes
  *   pieces.c   what an audit asks for: the final paths, and whether they keep apart
  *
@@ -35,12 +37,20 @@ typedef struct tl_local_row {
   talus_vec3 velocity, spin;
 } tl_local_row;
 
+/* What impacts at the begin of a step gave to a body. */
+typedef struct tl_kick {
+  talus_vec3 velocity; /* m/s */
+  talus_vec3 turn;     /* as tl_local_at has angular momentum */
+} tl_kick;
+
 typedef struct tl_local_body {
   tl_local_row final, current, tentative;
-  double o, c;        /* s: times of `final` and `current` */
+  double o, c;  /* s: times of `final` and `current` */
+  double begun; /* s: when the step that led to c began; before o, if that was cut by the grid */
   tl_path law, draft; /* from o to c; from the begin of the cluster's step to its end */
-  bool flies;         /* the law is a parabola: loads act evenly, contacts at o alone */
-  bool draft_flies;   /* the same of the draft */
+  tl_kick kick, draft_kick;
+  bool flies;       /* the law is a parabola: loads act evenly, contacts at o alone */
+  bool draft_flies; /* the same of the draft */
   bool is_movable;
   bool has_strayed; /* left the box that candidates were first looked for with */
   double pace;      /* s: its next step is no longer */
@@ -52,6 +62,17 @@ typedef struct tl_local_body {
   uint32_t past;    /* cluster of its last step, with its contacts; TL_NONE: the crowd's */
   uint32_t seen;    /* stamp of searches */
 } tl_local_body;
+
+/* A body whose law goes on beyond the end of an interval, from the state that it left there. */
+typedef struct tl_ahead {
+  uint64_t uid;
+  double c, begun;      /* s */
+  talus_dvec3 position; /* at c, like the next three */
+  talus_quat rotation;
+  talus_vec3 velocity, spin;
+  tl_path law; /* from the end of the interval on */
+  bool flies;
+} tl_ahead;
 
 /* Two bodies, one of them movable, whose boxes overlap. */
 typedef struct tl_meeting {
@@ -113,8 +134,8 @@ typedef struct tl_local_counts {
 /* A final path, for audits. */
 typedef struct tl_piece {
   uint32_t slot;
-  double from, to; /* s: it is final so long */
-  double until;    /* s: the step that it comes from went so far */
+  double from, to;     /* s: it is final so long */
+  double begun, until; /* s: the step that it comes from went from here to here */
   tl_path path;
 } tl_piece;
 
@@ -152,8 +173,11 @@ typedef struct tl_local {
   double star;         /* s: T*, the least end of the round */
   double least;        /* s: step.min */
   double growth;
-  bool skips_check;  /* tests alone: tentative steps count unseen */
-  bool wants_given;  /* somebody probes contacts or joints: */
+  bool holds; /* steps end at the end of the interval: the world changes by the clock then */
+  TL_ARRAY(tl_ahead) ahead;      /* by uid: of the interval to come, and ... */
+  TL_ARRAY(tl_ahead) ahead_next; /* ... of the one after, until this one counts */
+  bool skips_check;              /* tests alone: tentative steps count unseen */
+  bool wants_given;              /* somebody probes contacts or joints: */
   tl_contacts given; /* all that final steps had, in canonical order, with what each gave */
   TL_ARRAY(tl_centres) given_centres;
   TL_ARRAY(tl_pull) pulls; /* by row of joints */
@@ -168,6 +192,10 @@ typedef struct tl_local {
 talus_status tl_step_local(const tl_backend *backend, const tl_crowd *crowd, tl_local *local,
                            tl_step_report *report);
 void tl_local_free(tl_local *local);
+
+/* ahead.c. The interval counts; the world was changed by somebody else since then. */
+void tl_local_end_interval(tl_local *local);
+void tl_local_forget_ahead(tl_local *local);
 
 /* Whether all final paths of the interval keep apart (pieces must have been recorded). */
 struct tl_paths_rule;
@@ -192,6 +220,9 @@ tl_path tl_path_later(const tl_path *path, double t);
 tl_path tl_local_guess(const tl_local *local, uint32_t slot);
 /* Where the body is at t, o <= t <= c. */
 tl_local_row tl_local_at(const tl_local *local, uint32_t slot, double t);
+/* Adds what an impact gave to a body that is turned so, in N s. */
+void tl_local_kick(const tl_local *local, uint32_t slot, talus_quat rotation, talus_vec3 arm,
+                   talus_vec3 impulse, tl_kick *kick);
 /* Its law and what it would do then; its law and, where its cluster commits, its tentative step. */
 tl_track tl_local_expected(const tl_local *local, uint32_t slot);
 tl_track tl_local_actual(const tl_local *local, uint32_t slot);
@@ -248,6 +279,11 @@ static inline uint32_t tl_local_owner_of(const tl_local *local, const tl_contact
 void tl_local_scale_impulses(tl_contacts *set, size_t i, talus_real ratio);
 /* Canonical order; centres (NULL: none) go along, and what has one key keeps its order. */
 talus_status tl_local_sort(tl_contacts *set, tl_centres *centres);
+
+/* ahead.c */
+/* At the begin of an interval, and at its end. */
+void tl_local_take_up_ahead(tl_local *local);
+talus_status tl_local_keep_ahead(tl_local *local);
 
 /* given.c */
 talus_status tl_local_begin_giving(tl_local *local);

@@ -135,6 +135,16 @@ static talus_status recall_one(const tl_cluster *cluster, const tl_contacts *fro
   return TALUS_OK;
 }
 
+/* Whether the crowd's contacts are those of the cluster, but for a few. */
+static bool has_most(const tl_local *local, const tl_cluster *cluster) {
+  if (2 * cluster->rows.count < local->bodies.count)
+    return false;
+  for (size_t i = 0; i < cluster->members.count; ++i)
+    if (local->bodies.data[cluster->members.data[i]].past != TL_NONE)
+      return false;
+  return true;
+}
+
 talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, tl_gathered *crew) {
   const tl_contacts *all = local->crowd->contacts_before;
   tl_contacts *to = &crew->contacts_before;
@@ -143,6 +153,11 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
   tl_contacts_clear(to);
   tl_contacts_clear(&crew->contacts_after);
   to->dt = tl_model_substep(local->crowd->model, local->crowd->dt);
+  if (has_most(local, cluster)) { /* in their order, which need not be sorted */
+    for (size_t i = 0; i < all->count; ++i)
+      TL_TRY(recall_one(cluster, all, i, to, &known));
+    return TALUS_OK;
+  }
   for (size_t m = 0; m < cluster->members.count; ++m) {
     const uint32_t slot = cluster->members.data[m], past = local->bodies.data[slot].past;
     if (past == TL_NONE) {
@@ -189,9 +204,21 @@ talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster 
   return TALUS_OK;
 }
 
+/* Of those who took no step in the interval, which they were ahead of: as they were. */
+static talus_status collect_rest(const tl_local *local, tl_contacts *contacts) {
+  const tl_contacts *before = local->crowd->contacts_before;
+  for (size_t i = 0; i < before->count; ++i)
+    if (local->bodies.data[tl_local_owner_of(local, &before->data[i])].past == TL_NONE)
+      TL_TRY(tl_contacts_append(contacts, before, i));
+  return TALUS_OK;
+}
+
 /* The only step that is anybody's last has all contacts. */
 static bool collect_one(tl_local *local, tl_contacts *contacts) {
   tl_cluster *only = NULL;
+  for (size_t i = 0; i < local->bodies.count; ++i)
+    if (local->bodies.data[i].is_movable && local->bodies.data[i].past == TL_NONE)
+      return false;
   for (size_t k = 0; k < local->clusters.count; ++k) {
     tl_cluster *cluster = &local->clusters.data[k];
     if (cluster->refers > 0 && only)
@@ -229,5 +256,7 @@ talus_status tl_local_collect(tl_local *local, tl_contacts *contacts) {
       }
     }
   }
+  if (!is_one)
+    TL_TRY(collect_rest(local, contacts));
   return tl_local_sort(contacts, NULL);
 }

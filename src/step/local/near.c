@@ -20,21 +20,29 @@ static bool is_everywhere(const tl_model *model, uint32_t slot) {
   return (model->property.flags[slot] & TL_FLAG_KINEMATIC) || !tl_body_shape(model, slot)->bounded;
 }
 
-/* Where a body can be within the interval at the speeds it has now. */
+/* Where a body can be until the last step that begins within the interval ends, at the speeds that
+ * it has now. */
 static talus_box first_box(const tl_local *local, uint32_t slot) {
   const tl_crowd *crowd = local->crowd;
   const tl_model *model = crowd->model;
+  const tl_local_body *body = &local->bodies.data[slot];
   const tl_shape *shape = tl_body_shape(model, slot);
-  const double scale = (double)model->property.scale[slot], h = crowd->dt;
+  const double scale = (double)model->property.scale[slot], halo = (double)tl_halo_of(model, slot);
+  if (!body->is_movable)
+    return tl_box_grow(
+        tl_shape_bounds(shape, scale, crowd->in->position[slot], crowd->in->rotation[slot]), halo);
   const talus_box box =
-      tl_shape_bounds(shape, scale, crowd->in->position[slot], crowd->in->rotation[slot]);
-  if (!local->bodies.data[slot].is_movable)
-    return tl_box_grow(box, (double)tl_halo_of(model, slot));
+      tl_shape_bounds(shape, scale, body->current.position, body->current.rotation);
   const tl_path path = tl_local_guess(local, slot);
+  const double longest = body->pace > 0 ? fmin(body->pace, crowd->dt) : crowd->dt,
+               h = local->end - body->c + (local->holds ? 0 : longest);
   const double r = (double)shape->radius * scale, w = tl_dlength(path.spin);
   const double way =
       h * (tl_dlength(path.velocity) + h * tl_dlength(path.acceleration)) + fmin(h * w, 2) * r;
-  return tl_box_grow(box, 1.25 * way + 2 * (double)tl_halo_of(model, slot));
+  const talus_box after = tl_box_grow(box, 1.25 * way + 2 * halo);
+  return body->c > body->o
+             ? tl_box_union(after, tl_local_box(model, slot, &body->law, body->c - body->o))
+             : after;
 }
 
 static talus_status add_meeting(tl_local *local, uint32_t a, uint32_t b) {

@@ -134,7 +134,8 @@ static void check_pair(const work *job, tl_pair pair, tl_advanced *sum) {
     const uint32_t body = a_moves ? pair.a : pair.b, wall = a_moves ? pair.b : pair.a;
     for (uint32_t i = job->first[body]; i < job->first[body + 1]; ++i) {
       const tl_piece *p = &job->pieces[i];
-      const tl_path w = wall_path(model, wall, job->crowd->in, p->from, p->until);
+      const tl_path all = wall_path(model, wall, job->crowd->in, p->begun, p->until),
+                    w = tl_path_later(&all, p->from - p->begun);
       follow(job, pair, a_moves ? p->path : w, a_moves ? w : p->path, p->from, p->to - p->from,
              sum);
     }

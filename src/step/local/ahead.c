@@ -1,0 +1,76 @@
+/* The end of an interval holds nobody up: bodies whose steps go on beyond it leave the state that
+ * they have then on the way. What is ahead of that time goes with them into the next interval, as
+ * the begin of their law; it is one row of a checkpoint.
+ *
+ * Whoever changes the world in between drops it (tl_local_forget_ahead). All bodies then come back
+ * to that time, which is final, and none to an earlier one. */
+#include "step/local/local.h"
+#include "step/paths.h"
+
+static bool is_same(talus_dvec3 a, talus_dvec3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+
+/* Finds the slots of what is kept; false: bodies are not those that it was kept for. */
+static bool fits(const tl_local *local) {
+  const tl_crowd *crowd = local->crowd;
+  uint32_t slot = 0;
+  for (size_t i = 0; i < local->ahead.count; ++i, ++slot) {
+    const tl_ahead *ahead = &local->ahead.data[i];
+    while (slot < crowd->count && crowd->model->property.uid[slot] != ahead->uid)
+      slot++;
+    if (slot == crowd->count || !local->bodies.data[slot].is_movable ||
+        !(ahead->c > local->begin) || !is_same(ahead->law.position, crowd->in->position[slot]))
+      return false;
+  }
+  return true;
+}
+
+void tl_local_take_up_ahead(tl_local *local) {
+  uint32_t slot = 0;
+  if (local->holds || !fits(local))
+    return;
+  for (size_t i = 0; i < local->ahead.count; ++i) {
+    const tl_ahead *ahead = &local->ahead.data[i];
+    while (local->crowd->model->property.uid[slot] != ahead->uid)
+      slot++;
+    tl_local_body *body = &local->bodies.data[slot];
+    body->current = (tl_local_row){ahead->position, ahead->rotation, ahead->velocity, ahead->spin};
+    body->c = body->ahead = ahead->c;
+    body->begun = ahead->begun;
+    body->law = ahead->law;
+    body->flies = ahead->flies;
+  }
+}
+
+talus_status tl_local_keep_ahead(tl_local *local) {
+  const tl_crowd *crowd = local->crowd;
+  local->ahead_next.count = 0;
+  for (uint32_t i = 0; i < crowd->count; ++i) {
+    const tl_local_body *body = &local->bodies.data[i];
+    if (!body->is_movable || !(body->c > local->end))
+      continue;
+    const tl_local_row *to = &body->current;
+    tl_ahead ahead = {.uid = crowd->model->property.uid[i],
+                      .c = body->c,
+                      .begun = body->begun,
+                      .position = to->position,
+                      .rotation = to->rotation,
+                      .velocity = to->velocity,
+                      .spin = to->spin,
+                      .law = tl_path_later(&body->law, local->end - body->o),
+                      .flies = body->flies};
+    ahead.law.position = crowd->out->position[i]; /* the same, but for periods */
+    TL_TRY(tl_array_push(&local->ahead_next, ahead));
+  }
+  return TALUS_OK;
+}
+
+void tl_local_end_interval(tl_local *local) {
+  const size_t capacity = local->ahead.capacity;
+  tl_ahead *data = local->ahead.data;
+  local->ahead.data = local->ahead_next.data, local->ahead.count = local->ahead_next.count;
+  local->ahead.capacity = local->ahead_next.capacity;
+  local->ahead_next.data = data, local->ahead_next.capacity = capacity;
+  local->ahead_next.count = 0;
+}
+
+void tl_local_forget_ahead(tl_local *local) { local->ahead.count = 0; }
