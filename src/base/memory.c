@@ -40,13 +40,17 @@ static _Atomic uint64_t allocations;
 static _Atomic size_t bytes_held;
 static _Atomic size_t bytes_peak;
 
-static void count_taken(size_t bytes) {
-  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
+static void count_more(size_t bytes) {
   const size_t held = atomic_fetch_add_explicit(&bytes_held, bytes, memory_order_relaxed) + bytes;
   size_t peak = atomic_load_explicit(&bytes_peak, memory_order_relaxed);
   while (peak < held && !atomic_compare_exchange_weak_explicit(
                             &bytes_peak, &peak, held, memory_order_relaxed, memory_order_relaxed)) {
   }
+}
+
+static void count_taken(size_t bytes) {
+  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
+  count_more(bytes);
 }
 
 static void count_given(size_t bytes) {
@@ -69,10 +73,29 @@ static void *take_block(size_t bytes) {
   return aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
 }
 
+/* Whether a block can have that length where it is: take_block takes whole large pages. What pours
+ * in grows a little at a time, and every move maps and copies all of it. */
+static bool fits_in_place(size_t old_bytes, size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE) && !defined(WITH_ASAN)
+  return old_bytes >= LARGE_PAGE && bytes >= LARGE_PAGE && bytes <= (size_t)PTRDIFF_MAX &&
+         round_up(old_bytes, LARGE_PAGE) == round_up(bytes, LARGE_PAGE);
+#else
+  (void)old_bytes, (void)bytes;
+  return false;
+#endif
+}
+
 talus_status tl_resize(void **block, size_t old_bytes, size_t bytes) {
   TL_ASSERT((*block == NULL) == (old_bytes == 0));
   if (bytes == old_bytes)
     return TALUS_OK;
+  if (fits_in_place(old_bytes, bytes)) {
+    if (bytes > old_bytes)
+      count_more(bytes - old_bytes);
+    else
+      count_given(old_bytes - bytes);
+    return TALUS_OK;
+  }
   void *fresh = NULL;
   if (bytes > 0) {
     /* No object can be larger than PTRDIFF_MAX; below that the rounding cannot overflow. */
@@ -198,6 +221,21 @@ static talus_status next_chunk(tl_arena *arena, size_t bytes) {
   return TALUS_OK;
 }
 
+/* A thirty-second more, or what is needed, where that needs no other block. */
+static bool extend(tl_arena_chunk *chunk, size_t bytes) {
+  const size_t least = round_up(chunk->used + bytes, PAGE);
+  size_t wanted = round_up(chunk->capacity + chunk->capacity / 32, PAGE);
+  if (wanted < least || !fits_in_place(chunk->capacity, wanted))
+    wanted = least;
+  if (!fits_in_place(chunk->capacity, wanted))
+    return false;
+  void *data = chunk->data;
+  if (tl_resize(&data, chunk->capacity, wanted) != TALUS_OK)
+    return false;
+  chunk->capacity = wanted;
+  return true;
+}
+
 talus_status tl_arena_take(tl_arena *arena, size_t n, size_t size, void **out) {
   TL_ASSERT(size > 0);
   if (n > ((size_t)PTRDIFF_MAX - PAGE) / size)
@@ -205,7 +243,7 @@ talus_status tl_arena_take(tl_arena *arena, size_t n, size_t size, void **out) {
   /* At least one line, so that an empty array has an address of its own. */
   const size_t bytes = n == 0 ? ALIGNMENT : round_up(n * size, ALIGNMENT);
   tl_arena_chunk *chunk = &arena->chunk[arena->top];
-  if (chunk->capacity - chunk->used < bytes) {
+  if (chunk->capacity - chunk->used < bytes && !extend(chunk, bytes)) {
     TL_TRY(next_chunk(arena, bytes));
     chunk = &arena->chunk[arena->top];
   }
@@ -272,12 +310,14 @@ static size_t wanted_capacity(tl_arena *arena, size_t peak) {
 }
 
 talus_status tl_arena_reset(tl_arena *arena) {
-  const size_t wanted = wanted_capacity(arena, arena->peak);
+  const size_t wanted = wanted_capacity(arena, arena->peak), now = arena->chunk[0].capacity;
   tl_arena_release(arena, (tl_arena_mark){0});
   arena->peak = 0;
-  if (wanted == arena->chunk[0].capacity) {
+  if (wanted == now || fits_in_place(now, round_up(wanted, PAGE))) {
+    void *data = arena->chunk[0].data;
     free_chunks(arena, 1);
-    return TALUS_OK;
+    arena->chunk[0].capacity = wanted == now ? now : round_up(wanted, PAGE);
+    return tl_resize(&data, now, arena->chunk[0].capacity);
   }
   free_chunks(arena, 0);
   return wanted > 0 ? new_chunk(&arena->chunk[0], round_up(wanted, PAGE)) : TALUS_OK;

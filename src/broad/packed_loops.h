@@ -198,9 +198,42 @@ TL_LANES_INLINE size_t near_run(const tl_packed *packed, const lanes_box *box, _
 
 static void search_rows(tl_packed_out *out, uint32_t p, const tl_bins_level *level);
 
-/* Handles runs of at most eight; search_rows handles longer ones, static boxes, and equal numbers.
- * All work is done whether there are pairs or not: a misprediction would cost as much as a branch
- * saves. */
+/* The same of a run of up to sixteen. */
+TL_LANES_INLINE size_t near_long_run(const tl_packed *packed, const lanes_box *box, __m256i own,
+                                     uint32_t q, uint32_t length, tl_pair *out, size_t count,
+                                     __m256i *nearest) {
+  const uint32_t first = length < TL_PACKED_LANES ? length : TL_PACKED_LANES;
+  count = near_run(packed, box, own, q, first, out, count, nearest);
+  if (length > TL_PACKED_LANES)
+    count = near_run(packed, box, own, q + TL_PACKED_LANES, length - TL_PACKED_LANES, out, count,
+                     nearest);
+  return count;
+}
+
+#define LONG      (2 * TL_PACKED_LANES)
+#define ROOM_OF_P (5 * LONG) /* pairs that a box may have with runs of up to that length */
+
+/* What box p is tested against: the rest of its own row, and four more. */
+typedef struct near_runs {
+  uint32_t q[5], length[5];
+} near_runs;
+
+TL_LANES_INLINE size_t near_all(const tl_packed_out *out, uint32_t p, const near_runs *runs,
+                                const bool are_short, tl_pair *to, size_t count, __m256i *nearest) {
+  const tl_packed *packed = out->packed;
+  const lanes_box box = spread_box(packed, p);
+  const __m256i slot = _mm256_set1_epi32((int32_t)packed->who[p]);
+  for (int r = 0; r < 5; ++r)
+    count =
+        are_short
+            ? near_run(packed, &box, slot, runs->q[r], runs->length[r], to, count, nearest)
+            : near_long_run(packed, &box, slot, runs->q[r], runs->length[r], to, count, nearest);
+  return count;
+}
+
+/* Runs are of no more than sixteen, or else search_rows does it; likewise what is static, and where
+ * numbers are equal. Where none is of more than eight everything is done whether there are pairs or
+ * not: what a branch would save, it costs when mispredicted. */
 static void search_near(tl_packed_out *out, const tl_bins_level *level, uint32_t first,
                         uint32_t last) {
   const tl_packed *packed = out->packed;
@@ -208,25 +241,23 @@ static void search_near(tl_packed_out *out, const tl_bins_level *level, uint32_t
   for (uint32_t p = first; p < last; ++p) {
     const uint32_t *own = packed->start + packed->key[p], *a = own + row;
     const uint32_t *b = own + (plane - row), *c = own + plane, *d = c + row;
-    const uint32_t qa = a[-1], qb = b[-1], qc = c[-1], qd = d[-1];
-    const uint32_t n = own[2] - p - 1, na = a[2] - qa, nb = b[2] - qb, nc = c[2] - qc,
-                   nd = d[2] - qd, more = 15 - TL_PACKED_LANES;
-    const uint32_t who = packed->who[p];
-    const uint32_t longest = (n + more) | (na + more) | (nb + more) | (nc + more) | (nd + more);
-    if (__builtin_expect(longest > 15 || (who & TL_BINS_STATIC) != 0 || !out->plain, 0)) {
+    const near_runs runs = {
+        {p + 1, a[-1], b[-1], c[-1], d[-1]},
+        {own[2] - p - 1, a[2] - a[-1], b[2] - b[-1], c[2] - c[-1], d[2] - d[-1]}};
+    uint32_t longest = 0;
+    for (int r = 0; r < 5; ++r)
+      longest = runs.length[r] > longest ? runs.length[r] : longest;
+    if (__builtin_expect(longest > LONG || (packed->who[p] & TL_BINS_STATIC) != 0 || !out->plain,
+                         0)) {
       search_rows(out, p, level);
       continue;
     }
-    if (out->count > TL_PACKED_BUFFER - 5 * TL_PACKED_LANES)
+    if (out->count > TL_PACKED_BUFFER - ROOM_OF_P)
       tl_packed_flush(out);
-    const lanes_box box = spread_box(packed, p);
-    const __m256i slot = _mm256_set1_epi32((int32_t)who);
     __m256i nearest = _mm256_set1_epi32(-1);
-    size_t count = near_run(packed, &box, slot, p + 1, n, out->pair, out->count, &nearest);
-    count = near_run(packed, &box, slot, qa, na, out->pair, count, &nearest);
-    count = near_run(packed, &box, slot, qb, nb, out->pair, count, &nearest);
-    count = near_run(packed, &box, slot, qc, nc, out->pair, count, &nearest);
-    count = near_run(packed, &box, slot, qd, nd, out->pair, count, &nearest);
+    const size_t count = longest <= TL_PACKED_LANES
+                             ? near_all(out, p, &runs, true, out->pair, out->count, &nearest)
+                             : near_all(out, p, &runs, false, out->pair, out->count, &nearest);
     if (__builtin_expect(find_zero(nearest) != 0, 0)) {
       search_rows(out, p, level); /* again, one by one */
       continue;

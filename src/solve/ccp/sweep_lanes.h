@@ -335,9 +335,40 @@ INLINE double sweep_all(const tl_ccp_rows *rows, size_t begin, size_t end, const
   return sum + add_pack(0, &moved);
 }
 
+/* sweep_all where arms are along normals, all contacts have one friction, no row passes on torque
+ * and a register holds a pack, as of spheres of one material: nothing but the visit is left in the
+ * loop. */
+INLINE double sweep_spheres(const tl_ccp_rows *rows, size_t begin, size_t end, const bool is_ncp) {
+  const lanes zero = {0}, mu = zero + rows->friction;
+  lanes moved = zero;
+  tl_ccp_body *const bodies = rows->bodies;
+  tl_ccp_pack *const packs = rows->packs;
+  for (size_t k = begin; k < end; ++k) {
+    tl_ccp_pack *pack = &packs[k];
+    prefetch_run(rows, k, 1, sizeof(tl_ccp_pack));
+    body_lanes a = load_bodies(bodies, pack->a), b = load_bodies(bodies, pack->b);
+    const lanes_vec n = load_vec(&pack->normal, 0);
+    const lanes reach_a = load(pack->reach_a), reach_b = load(pack->reach_b);
+    const lanes_vec u = radial_velocity(&a, &b, reach_a, reach_b, n);
+    const lanes_vec p = load_vec(&pack->impulse, 0);
+    const lanes en = load(pack->en), et = load(pack->et);
+    const lanes_vec fresh = lanes_step(p, u, n, load(pack->bias), mu, en, et, is_ncp);
+    store_vec(&pack->impulse, 0, fresh);
+    const lanes_vec change = less(fresh, p);
+    push_radial(&a, &b, reach_a, reach_b, n, change);
+    store_bodies(bodies, pack->a, &a);
+    store_bodies(bodies, pack->b, &b);
+    moved += lanes_select(en > zero, lanes_dot(change, change) / (en * et), zero);
+  }
+  return add_each(0, moved);
+}
+
 static double sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end) {
   const course none = {NULL, 0};
   double pull;
+  if (W == TL_CCP_LANES && tl_ccp_is_radial(rows) && !rows->rolls && !rows->frictions)
+    return rows->ncp > 0 ? sweep_spheres(rows, begin, end, true)
+                         : sweep_spheres(rows, begin, end, false);
   return sweep_all(rows, begin, end, &none, &pull);
 }
 

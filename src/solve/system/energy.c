@@ -102,7 +102,21 @@ static tl_ledger_entry weigh(const tl_system *system, size_t i, uint32_t slot, t
   return entry;
 }
 
-static void add_body(const energy_job *energy, size_t i, tl_tally sums[SUMS]) {
+/* What bodies have of two sums, on its way to the tallies: eight go there at a time. */
+typedef struct waiting {
+  double of[SUMS][TL_TALLY_LANES]; /* CONTACT, OBJECTIVE */
+  size_t count;
+} waiting;
+
+static void add_waiting(waiting *w, tl_tally sums[SUMS]) {
+  for (; w->count < TL_TALLY_LANES; w->count++)
+    w->of[CONTACT][w->count] = w->of[OBJECTIVE][w->count] = 0;
+  tl_tally_add_lanes(&sums[CONTACT], w->of[CONTACT]);
+  tl_tally_add_lanes(&sums[OBJECTIVE], w->of[OBJECTIVE]);
+  w->count = 0;
+}
+
+static void add_body(const energy_job *energy, size_t i, waiting *to, tl_tally sums[SUMS]) {
   const tl_system *system = energy->system;
   const uint32_t slot = tl_crowd_slot(system->crowd, i);
   if (!tl_system_takes_part(system, slot)) {
@@ -118,8 +132,9 @@ static void add_body(const energy_job *energy, size_t i, tl_tally sums[SUMS]) {
       tl_system_momentum(system, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
   const double own =
       0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
-  tl_tally_add(&sums[CONTACT], own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque)));
-  tl_tally_add(&sums[OBJECTIVE], objective_of(system, i, slot, &free, own, given));
+  to->of[CONTACT][to->count] = own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
+  to->of[OBJECTIVE][to->count] = objective_of(system, i, slot, &free, own, given);
+  to->count++;
   if (energy->entries)
     energy->entries[slot] = weigh(system, i, slot, free, now, given);
   if (!(property->force && tl_length2(property->force[slot]) > 0) &&
@@ -136,12 +151,17 @@ static void add_bodies(void *context, size_t begin, size_t end, tl_tally *sums) 
   const energy_job *job = context;
   const tl_system *system = job->system;
   const size_t count = system->crowd->count;
+  waiting some;
+  some.count = 0;
   for (size_t i = begin; i < end; ++i) {
     /* members that are neighbours have distant solver bodies */
     if (system->rank && i + AHEAD < count)
       __builtin_prefetch(&system->bodies[system->rank[i + AHEAD]]);
-    add_body(job, i, sums);
+    add_body(job, i, &some, sums);
+    if (some.count == TL_TALLY_LANES)
+      add_waiting(&some, sums);
   }
+  add_waiting(&some, sums);
 }
 
 /* Splits the work of joints from that of contacts and joints. */
