@@ -199,7 +199,10 @@ TEST(inlet_outside_the_wall_is_refused) {
   inlet.name = "inlet", inlet.body.shape = ball, inlet.body.material = material;
   inlet.from = (talus_region){.kind = TALUS_REGION_SPHERE, .at = {0.5, 0, 0}, .radius = 0.1};
   inlet.rate = 1;
-  CHECK_OK(talus_world_add_emitter(world, &inlet)); /* partly inside */
+  CHECK(talus_world_add_emitter(world, &inlet) == TALUS_ERROR_INVALID);
+  CHECK_MSG(strstr(talus_last_error(), "a part of where"), "%s", talus_last_error());
+  inlet.from.at.x = 0.3;
+  CHECK_OK(talus_world_add_emitter(world, &inlet));
   const talus_shape_def cone = {.kind = TALUS_REVOLVED, .size = {0.1, 2, 2}};
   talus_body_def wall = talus_body_def_default();
   CHECK_OK(talus_world_add_shape(world, &cone, &wall.shape));

@@ -168,11 +168,16 @@ def test_killed_run_goes_on_with_joints_csv(tmp_path):
     assert_same_folder(tmp_path / "whole", out)
 
 
-def test_probe_of_another_joint_begins_anew_when_a_run_goes_on(tmp_path):
+def test_probe_of_another_joint_wants_another_name_when_a_run_goes_on(tmp_path):
     probes = "probes: [{name: pin, joint: JOINT, record: [force], every: 0.1}]\n"
     (tmp_path / "scene.yaml").write_text(SCENE + probes.replace("JOINT", "arm"))
     run(tmp_path / "scene.yaml", tmp_path / "out", "--until", 0.4)
     (tmp_path / "scene.yaml").write_text(SCENE + probes.replace("JOINT", "hinge"))
+    before = (tmp_path / "out/probes/pin.csv").read_bytes()
+    refused = run(tmp_path / "scene.yaml", tmp_path / "out", "--resume", code=2)
+    assert "the probe `pin` is not the one whose values are in probes/pin.csv" in refused.stderr
+    assert (tmp_path / "out/probes/pin.csv").read_bytes() == before
+    (tmp_path / "scene.yaml").write_text(SCENE + probes.replace("JOINT", "hinge").replace("pin", "bolt"))
     run(tmp_path / "scene.yaml", tmp_path / "out", "--resume")
-    first = (tmp_path / "out/probes/pin.csv").read_text().splitlines()[1].split(",")
+    first = (tmp_path / "out/probes/bolt.csv").read_text().splitlines()[1].split(",")
     assert float(first[0]) == pytest.approx(0.4) and abs(float(first[4])) < 40
