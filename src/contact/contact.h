@@ -28,7 +28,7 @@ typedef struct tl_colours {
   uint32_t *order; /* contact indices, by colour and within it in canonical order (arena) */
   uint32_t *start; /* count + 1 offsets into order (arena) */
   uint8_t *serial; /* of each colour */
-  uint32_t *tile;  /* first colour of each tile, of those between tiles, and the end */
+  uint32_t *tile;  /* first colour of each tile, and of those between tiles */
   size_t tiles, count;
 } tl_colours;
 

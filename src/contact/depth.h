@@ -30,8 +30,8 @@ typedef struct tl_passage {
 typedef enum tl_sinking { TL_SINKS_NOT, TL_SINKS_DEEP, TL_SINKS_THROUGH } tl_sinking;
 
 /* Whether the free body of a contact, returned in *who, sank: it is deeper in the other than half
- * its own smallest width, or its centre passed through a wall (any body that contacts do not move)
- * within the step. */
+ * its own smallest width, or its centre passed through a wall (any bounded body that contacts do
+ * not move) within the step. */
 tl_sinking tl_contact_find_sinking(const tl_model *model, const tl_widths *widths,
                                    const tl_passage *passage, const tl_contact *c, uint32_t *who);
 

@@ -276,8 +276,9 @@ static bool is_flat(const patch *p, double radius) {
   return (double)(most - least) <= FLAT * radius;
 }
 
-/* True if the patch turns rather than slides. A patch that hardly moves is judged by its load:
- * before sweeps have converged, friction is at its limit in many places that do not slide. */
+/* True if the patch turns rather than slides. A patch that hardly moves is judged by the
+ * torque that it had to hold: where sweeps have not converged, friction is at its limit in many
+ * places that do not slide. */
 static bool is_spinning(const tl_crowd *crowd, const tl_sliding *s, const patch *p, double radius) {
   const tl_model *model = crowd->model;
   const tl_state *in = crowd->in;

@@ -66,7 +66,7 @@ static bool raise(talus_real *value, talus_real to) {
   return is_news;
 }
 
-/* Enlarges a box by a vector. */
+/* Enlarges a box to hold a vector; true if by enough to pass it on. */
 static bool raise_box(talus_real *out, talus_vec3 v) {
   const talus_real part[3] = {v.x, v.y, v.z};
   bool is_news = false;
@@ -188,7 +188,7 @@ static talus_real bounce_of(const clash *at, const side *self, const side *by) {
   return e > 0 ? tl_max(factor - 1, 0) * own + factor * tl_max(by->all - at->parting, 0) : 0;
 }
 
-/* Applies the effect of `by` on the other body; true if it must be passed on. */
+/* Applies the effect of `by` on `self`; true if it must be passed on. */
 static bool strike(tl_reach *reach, const clash *at, const side *self, const side *by) {
   const talus_real k = self->k.point, mu = at->law->friction, lost = at->gap / reach->h;
   if (!(k > 0))

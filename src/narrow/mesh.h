@@ -56,7 +56,7 @@ int tl_mesh_near_of(const tl_mesh_posed *m, talus_dvec3 local, double reach, con
 /* 1 if the point is behind the surface, with the nearest minimum within `reach`; else 0. */
 int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_near *out);
 
-/* True if the surface is nearer to a point than `reach`, by more than rounding. */
+/* True if the surface is nearer to a point than `distance`, by more than rounding. */
 bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distance);
 
 /* True if the straight line between two points crosses the surface; coordinates are relative to the

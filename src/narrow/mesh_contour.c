@@ -194,7 +194,8 @@ static void find_lines(const tl_mesh_crossings *all, tl_mesh_loops *loops,
     for (int j = i + 1; j < contours->count; ++j)
       if (are_opposed(&contours->of[i], &contours->of[j])) {
         merge(all, loops, contours, i, j, numbers);
-        j = i;
+        i = -1; /* the merged line leads another way: compare it with all */
+        break;
       }
   int kept = 0;
   for (int i = 0; i < contours->count; ++i)
@@ -338,27 +339,31 @@ void tl_mesh_contours_reach_all(const tl_mesh_pair *pair, tl_mesh_contours *cont
   tl_mesh_contours_join(contours, false, extreme[1]);
 }
 
-static void finish(const tl_mesh_pair *pair, const tl_mesh_contours *contours, int which,
-                   tl_mesh_points *points) {
-  const tl_mesh_contour *contour = &contours->of[which];
-  const tl_mesh_posed *m = &pair->b;
-  const talus_dvec3 out = tl_frame_to_world(&m->frame, contour->out);
-  const double middle = 0.5 * (contour->low + contour->high);
-  const double depth = fmax(contour->high - contour->low, 0) * m->scale;
-  const talus_dvec3 local =
-      tl_dalong(contour->centre, middle - tl_ddot(contour->out, contour->centre), contour->out);
-  const talus_dvec3 centre = tl_mesh_to_world(m, local);
+static talus_dvec3 centre_of(const tl_mesh_pair *pair, const tl_mesh_contour *c) {
+  const double middle = 0.5 * (c->low + c->high);
+  return tl_mesh_to_world(&pair->b,
+                          tl_dalong(c->centre, middle - tl_ddot(c->out, c->centre), c->out));
+}
+
+static void clear_about(const tl_mesh_pair *pair, const tl_mesh_contour *c,
+                        tl_mesh_points *points) {
+  const talus_dvec3 out = tl_frame_to_world(&pair->b.frame, c->out), centre = centre_of(pair, c);
   int kept = 0;
   for (int i = 0; i < points->count; ++i)
     if (leads(&points->list[i], out) > STAYS ||
-        tl_dlength(tl_dsub(points->list[i].point, centre)) > 1.1 * contour->wide * m->scale)
+        tl_dlength(tl_dsub(points->list[i].point, centre)) > 1.1 * c->wide * pair->b.scale)
       points->list[kept++] = points->list[i];
   points->count = kept;
-  add_point(pair, which, centre, out, depth, points);
 }
 
+/* All contours clear before the first one adds its point, so that none removes that of another. */
 void tl_mesh_contours_finish(const tl_mesh_pair *pair, const tl_mesh_contours *contours,
                              tl_mesh_points *points) {
   for (int i = 0; i < contours->count; ++i)
-    finish(pair, contours, i, points);
+    clear_about(pair, &contours->of[i], points);
+  for (int i = 0; i < contours->count; ++i) {
+    const tl_mesh_contour *c = &contours->of[i];
+    add_point(pair, i, centre_of(pair, c), tl_frame_to_world(&pair->b.frame, c->out),
+              fmax(c->high - c->low, 0) * pair->b.scale, points);
+  }
 }

@@ -93,7 +93,8 @@ void tl_mesh_contours_join(tl_mesh_contours *contours, bool is_a,
 /* The same for all triangles of both. */
 void tl_mesh_contours_reach_all(const tl_mesh_pair *pair, tl_mesh_contours *contours);
 
-/* Adds the points of contours, and takes out those at them that lead another way. */
+/* Takes out the points of features at contours that lead another way, then adds the points of the
+ * contours. */
 void tl_mesh_contours_finish(const tl_mesh_pair *pair, const tl_mesh_contours *contours,
                              tl_mesh_points *points);
 

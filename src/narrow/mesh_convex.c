@@ -140,7 +140,7 @@ static bool add_place(convex_job *job, const view *facet, talus_dvec3 p, uint32_
   const talus_dvec3 normal = normal_of(facet);
   if (!is_over(facet, local, normal, END_SLACK * m->f->extent))
     return false;
-  /* A point below one facet may be nearer to another, below it: the shortest way out counts. */
+  /* A point behind one facet may be behind another one that is nearer: the shortest way counts. */
   if (height < 0 && (!is_through(job, facet, p, height, normal) ||
                      tl_mesh_is_nearer(m, local, -height / m->scale)))
     return false;

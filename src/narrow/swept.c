@@ -182,8 +182,8 @@ static bool advance(const way *w, view *v) {
 
 /* ---- back to t0 ------------------------------------------------------------------------------ */
 
-/* Share of the displacement by which a point goes back with b rather than a: the arm of a body that
- * a wall cannot turn does not matter, and the arm of a sphere is along the normal. */
+/* Share of the displacement by which a point goes back with b rather than a: the arm of a wall,
+ * which nothing turns, does not matter, and the arm of a sphere is along the normal. */
 static double share_of_b(const way *w) {
   const bool ball_a = w->a.posed.shape->kind == TALUS_SPHERE;
   const bool ball_b = w->b.posed.shape->kind == TALUS_SPHERE;

@@ -179,7 +179,8 @@ static talus_status find_candidates(const tl_backend *backend, const tl_crowd *c
   return tl_walls_sift(crowd, margins, pairs, &report->walls);
 }
 
-/* Hard spheres keep their neighbours; these are pairs that touch, with margin 0. */
+/* Hard spheres keep a list of neighbours; of these the pairs that touch are found, with margin 0.
+ */
 static talus_status find_pairs(const tl_backend *backend, const tl_crowd *crowd,
                                talus_real *margins, tl_pairs *pairs, tl_step_report *report) {
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);

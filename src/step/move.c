@@ -41,7 +41,7 @@ static void move_kinematic(const tl_crowd *crowd, uint32_t slot) {
   crowd->out->spin[slot] = tl_narrow(m.spin);
 }
 
-/* Turns a body by a shift. Isotropic bodies are not turned. */
+/* Turns a body by a shift, if the shift has a spin; that of spheres pushed apart has none. */
 static void turn_by(talus_vec3 spin, talus_real h, bool is_isotropic, talus_quat *q,
                     talus_vec3 *w) {
   if (spin.x != 0 || spin.y != 0 || spin.z != 0) {

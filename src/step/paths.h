@@ -29,8 +29,8 @@ typedef struct tl_paths_report {
   size_t pairs;       /* pairs whose boxes overlap */
   size_t swept;       /* pairs of these that were tested more than once */
   uint64_t looks;     /* tests of a pair at one time */
-  size_t short_count; /* pairs that fall below their floor within the step */
-  size_t lost;        /* pairs of these for which neither could be proven */
+  size_t short_count; /* pairs not shown to keep their floor to the end */
+  size_t lost;        /* of these, pairs given up before either was proven */
   double time;        /* s from the begin of the step: time of the first of them; DBL_MAX: none */
   tl_pair first;      /* that first pair */
   double first_gap;   /* m: gap of that pair at that time */

@@ -27,9 +27,9 @@
 #define MOST 16384
 #define LATE 12 /* sweeps before momentum is tried where pairs have one contact each */
 
-/* Momentum of a row that passes on torque: the impulse (or torque) at the begin of its last
- * visit, and at the end of the sweep before. Other rows are extrapolated when they are visited
- * (tl_ccp_sweep_on). */
+/* Momentum of the rows of a pack, some of which pass on torque: the impulse (or torque) at the
+ * begin of its last visit, and at the end of the sweep before. Other rows are extrapolated when
+ * they are visited (tl_ccp_sweep_on). */
 typedef struct trail {
   tl_ccp_lanes from, last;
 } trail;

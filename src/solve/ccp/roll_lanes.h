@@ -105,7 +105,7 @@ INLINE lanes_wrench step_of(const tl_ccp_rows *rows, const pack_lanes *s, lanes_
                             lanes bias, const lanes_wrench_law *law) {
   lanes_wrench fresh = lanes_wrench_step(s->p, u, s->n, bias, law, rows->ncp > 0);
   if (s->is_mixed) {
-    if (!(rows->ncp > 0)) /* with ncp the impulses are those of the friction cone */
+    if (!(rows->ncp > 0)) /* with ncp rows that do not roll have this impulse already */
       fresh.impulse = select_vec(
           s->rolls, fresh.impulse,
           lanes_step(s->p.impulse, u.impulse, s->n, bias, law->friction, law->en, law->et, 0));

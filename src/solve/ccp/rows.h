@@ -211,9 +211,9 @@ double tl_ccp_lift_residual(const tl_ccp_rows *rows, size_t begin, size_t end);
 double tl_ccp_lift_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end);
 double tl_ccp_lift_residual_scalar(const tl_ccp_rows *rows, size_t begin, size_t end);
 
-/* State of a row for correction. DEEP: deeper than the slop. SINKING: led there by the velocities
- * of the solution; this counts only if the island's residual is large enough to be the reason. An
- * island without either is left alone. */
+/* State of a row for correction. DEEP: deeper than TL_CCP_DEEP_SLOPS slops. SINKING: led there by
+ * the velocities of the solution; this counts only if the island's residual is large enough to be
+ * the reason. An island without either is left alone. */
 enum { TL_CCP_DEEP = 1, TL_CCP_SINKING = 2 };
 /* overlap, in slops, that begins a correction; a correction ends at one slop */
 #define TL_CCP_DEEP_SLOPS TL_R(2)
@@ -227,8 +227,8 @@ typedef struct tl_ccp_aim {
 } tl_ccp_aim;
 
 /* Computes the biases of correction for packs [begin, end), without friction and impulses. deep: by
- * row, TL_CCP_DEEP or TL_CCP_SINKING. One lane after the other, for tests; visits.h has the version
- * in use. */
+ * row, bits TL_CCP_DEEP and TL_CCP_SINKING. One lane after the other, for tests; visits.h has the
+ * version in use. */
 void tl_ccp_aim_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin,
                              size_t end, uint8_t *deep);
 

@@ -3,8 +3,6 @@
 
 #define TIE        TL_R(1e-6) /* part of the step: meetings closer in time are one moment */
 #define LOOK_EVERY 1024       /* contacts of a moment between two looks at cancellation */
-/* turns over a cluster; each further such number counts as another hit */
-#define TURNS_OF_A_HIT 16
 
 /* A contact of the round. Clusters are lists of them. */
 typedef struct hit {

@@ -23,7 +23,7 @@ typedef struct tl_ball_step {
    * every step while one does */
   talus_real most_spin2;
   size_t taken; /* bytes of the arena in use when the step began */
-  bool begins;  /* finds forces at the start of a run: nothing moves */
+  bool begins;  /* finds the forces of the present state, not known yet: nothing moves */
   bool goes_on; /* also starts the next step: only forces can change it */
   _Atomic bool *left, *broken, *too_fast;
 } tl_ball_step;

@@ -19,7 +19,8 @@ typedef struct tl_balls {
   double dt;
 } tl_balls;
 
-/* Fields that the list is made of. Changes of names, groups, sinks or sleep do not end it. */
+/* Fields that the list is made of. Changes of sleep, flags (sinks), motion, uids or
+ * handles do not end it. */
 #define TL_BALLS_HOLD                                                                              \
   ((TL_THE_BODIES & ~(TL_THE(sleep_flags) | TL_THE(slow_since) | TL_THE(pace) | TL_THE(uid) |      \
                       TL_THE(flags) | TL_THE(motion) | TL_THE(handle))) |                          \

@@ -20,7 +20,7 @@ typedef struct gradient {
   tl_twist *moved;                              /* W direction */
   tl_wrench *answer;                            /* product of the matrix with direction */
   tl_wrench *pulls;                             /* by contact: its part of `answer`, on b */
-  talus_vec3 *in_left, *in_direction, *in_step; /* by contact: its part of each vector */
+  talus_vec3 *in_left, *in_direction, *in_step; /* by contact: its part of each vector, from b */
 } gradient;
 
 /* ---- the product ----------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 
 #define STEEP   0.5 /* slope at the end over slope at the begin that ends the search */
 #define TRIES   12  /* most looks along a step */
-#define FARTHER 10  /* most times that a step is made longer at once */
+#define FARTHER 10  /* largest factor by which a step is made longer at once */
 #define PATIENT 4   /* careful steps after one that was too long */
 
 /* An island, stored at the slot of one of its bodies. */
