@@ -21,7 +21,7 @@ static void on_log(void *context, int level, const char *line) {
 }
 
 static void show_pair(const char *what, const talus_audit_pair *pair) {
-  if (pair->depth == 0) { /* by signs alone */
+  if (pair->depth == 0 && strcmp(what, "first") == 0) { /* by signs alone */
     printf("  %-10s %s and %s at t = %.9g s: they share a place\n", what, cli_shown(pair->a),
            cli_shown(pair->b), pair->time);
     return;

@@ -41,7 +41,7 @@ static bool is_plot(const char *head) { return begins(head, "<svg xmlns="); }
 /* What `talus run --quiet` prints: messages, then the line of its end; or OpenMP's last words. */
 static bool is_log(const char *head) {
   return begins(head, "talus: ") || begins(head, "hash ") ||
-         begins(head + strspn(head, "\n"), "libgomp: ");
+         begins(head + strspn(head, "\n"), "libgomp: ") || begins(head, "OMP: ");
 }
 
 /* Whether it is not there, empty, or ours. What is no plain file is left to whoever writes it. */

@@ -51,8 +51,8 @@ typedef struct talus_average_def {
   uint32_t record;   /* TALUS_AVERAGE_... */
   talus_body wall;   /* WALL: a body whose shape is revolved */
   /* Hard spheres by events (or with the soft shell): every flight from impact to impact counts with
-   * its length, in the cell of its middle, instead of every body at the end of each step. Not
-   * beside zones that push or reflect. */
+   * its length, in the cell of its middle, instead of every body at the end of each step. A
+   * flight also ends where a zone pushes or reflects the body. */
   bool by_flights;
 } talus_average_def;
 

@@ -17,7 +17,8 @@ typedef struct decision {
   const tl_pairs *pairs;
   uint8_t *is_denied; /* by pair */
   _Atomic uint64_t decided;
-  _Atomic int failed; /* memory was missing */
+  _Atomic int failed;            /* memory was missing */
+  const volatile int *interrupt; /* NULL, or non-zero to stop */
 } decision;
 
 static bool is_flat(const tl_crowd *crowd, uint32_t slot) {
@@ -67,7 +68,7 @@ static talus_status decide(const decision *job, tl_pair pair, tl_flat flats[2], 
 static void decide_range(void *context, size_t begin, size_t end) {
   decision *job = context;
   tl_flat flats[2] = {{0}, {0}};
-  for (size_t i = begin; i < end; ++i) {
+  for (size_t i = begin; i < end && !(job->interrupt && *job->interrupt); ++i) {
     const tl_pair pair = job->pairs->data[i];
     bool is_denied = false;
     if (is_flat(job->crowd, pair.a) && is_flat(job->crowd, pair.b)) {
@@ -110,7 +111,7 @@ static talus_status run(decision *job, tl_surface *surfaces) {
 talus_status tl_audit_decide(tl_audit *audit, tl_crowd *crowd) {
   const tl_model *model = crowd->model;
   tl_pairs pairs = {0};
-  decision job = {.crowd = crowd, .pairs = &pairs};
+  decision job = {.crowd = crowd, .pairs = &pairs, .interrupt = audit->def->interrupt};
   tl_surface *surfaces;
   TL_TRY(find_pairs(audit->world->backend, crowd, &pairs));
   TL_TAKE(crowd->arena, pairs.count, &job.is_denied);
@@ -122,6 +123,8 @@ talus_status tl_audit_decide(tl_audit *audit, tl_crowd *crowd) {
   for (size_t i = 0; i < model->shapes.count; ++i)
     tl_surface_release(&surfaces[i]);
   TL_TRY(status);
+  if (job.interrupt && *job.interrupt)
+    return tl_fail(TALUS_INTERRUPTED, "stopped on request");
   audit->result->decided += job.decided;
   for (size_t i = 0; i < pairs.count; ++i)
     if (job.is_denied[i])

@@ -10,9 +10,16 @@ bool tl_zone_acts(const tl_zone *zone) {
 void tl_zone_rouse(const tl_zone *zone, const tl_crowd *crowd, const tl_zone_pairs *pairs) {
   if (zone->strength == 0 || !crowd->out->sleep_flags)
     return;
-  for (size_t i = 0; i < pairs->count; ++i)
-    tl_zone_wake(crowd, tl_find_disturbed(crowd->model, crowd->out, pairs->data[i].centre,
-                                          pairs->data[i].body));
+  bool is_news = true; /* a body that wakes may wake others, in pairs that were visited before */
+  while (is_news) {
+    is_news = false;
+    for (size_t i = 0; i < pairs->count; ++i) {
+      const uint32_t slot =
+          tl_find_disturbed(crowd->model, crowd->out, pairs->data[i].centre, pairs->data[i].body);
+      tl_zone_wake(crowd, slot);
+      is_news = is_news || slot != TL_NONE;
+    }
+  }
 }
 
 static bool bonds(const tl_zone *zone) {

@@ -36,8 +36,7 @@ static size_t find_column(tl_input *in, bool commas) {
   return SIZE_MAX;
 }
 
-/* Adds the contents of a file beside a table to the hash; each time that a row names it, but it is
- * read again only where the name changes. */
+/* Adds the contents of a file that a table names to the hash. */
 static talus_status add_named(const char *table, tl_span name, uint64_t *hash) {
   const char *slash = strrchr(table, '/');
   tl_text path = {0};
@@ -57,7 +56,7 @@ static talus_status add_named(const char *table, tl_span name, uint64_t *hash) {
  * the table is. */
 static talus_status hash_table(const char *path, const tl_bytes *bytes, uint64_t *hash) {
   tl_input in;
-  tl_span before = {"", 0};
+  TL_ARRAY(tl_span) seen = {0};
   TL_TRY(tl_input_open(&in, path, bytes->data, bytes->count));
   const bool is_there = tl_input_find_line(&in, true), commas = is_there && has_comma(&in);
   const size_t column = is_there ? find_column(&in, commas) : SIZE_MAX;
@@ -65,12 +64,19 @@ static talus_status hash_table(const char *path, const tl_bytes *bytes, uint64_t
   while (status == TALUS_OK && column != SIZE_MAX && tl_input_next_line(&in) &&
          tl_input_find_line(&in, true)) {
     const tl_span name = cell_at(&in, column, commas);
-    if (name.length == 0 ||
-        (name.length == before.length && memcmp(name.text, before.text, name.length) == 0))
+    bool is_known = name.length == 0;
+    for (size_t i = seen.count; i-- > 0 && !is_known;)
+      is_known = name.length == seen.data[i].length &&
+                 memcmp(name.text, seen.data[i].text, name.length) == 0;
+    if (is_known)
       continue;
-    status = add_named(path, name, hash);
-    before = name;
+    status = tl_array_reserve(&seen, seen.count + 1);
+    if (status == TALUS_OK) {
+      seen.data[seen.count++] = name;
+      status = add_named(path, name, hash);
+    }
   }
+  tl_array_free(&seen);
   return tl_input_close(&in, status);
 }
 

@@ -146,8 +146,9 @@ const tl_map tl_schema_step = {
                  "`solve: ccp` and `impulse`"},
         {KEY(OWNER, max, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-2", .example = "5e-3",
          ONLY(WHERE("kind", "adaptive", "local")),
-         .help = "longest step. Steps also end on a grid of this interval, which is made a little "
-                 "finer so that `output.every` is a multiple of it"},
+         .help = "longest step, and the interval of a grid of times, made a little finer so that "
+                 "`output.every` is a multiple of it. Adaptive steps also end on this grid; with "
+                 "local time the steps of flying bodies go on beyond it"},
         {KEY(OWNER, min, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-8", .example = "1e-7",
          ONLY(WHERE("kind", "adaptive", "local")),
          .help = "shortest step: bodies that would meet sooner are solved as touching; if that "

@@ -428,7 +428,7 @@ static talus_status step_once(talus_world *world) {
   if (is_adaptive)
     tl_world_plan_adaptive(world, &crowd.t1, &crowd.dt);
   world->local.records = world->watch != NULL;
-  world->local.holds = world->flow.zones.count + world->courses.count > 0;
+  world->local.holds = world->flow.zones.count + world->courses.count + model->motions.count > 0;
   world->local.wants_given = world->flow.probes.count + world->flow.averages.count > 0;
   if (tl_step_is_free(model) && world->time == 0) {
     TL_TRY(tl_world_check_start(world, &crowd));

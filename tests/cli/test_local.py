@@ -108,3 +108,26 @@ def test_frames_are_at_multiples_of_every_and_flights_are_parabolas_there(tmp_pa
             at = frame["VTKHDF/Points"][0]
         assert at == pytest.approx([5 + t, 1 - 2 * t, 2 + 3 * t - 0.5 * 9.81 * t * t], abs=1e-5 if SINGLE else 1e-12)
     assert talus("audit", tmp_path / "out").returncode == 0
+
+
+DRIVEN = """\
+talus: 1
+until: 1
+step: {kind: local, max: 0.02}
+materials: {stuff: {density: 1000, friction: 0.4, restitution: 0.2}}
+shapes: {floor: {box: [2, 2, 0.1]}, block: {box: [0.2, 0.2, 0.2]}, ball: {sphere: 0.1}}
+bodies:
+  - {shape: floor, material: stuff, at: [0, 0, 0], motion: {velocity: [0, 0, 1], until: 0.5}}
+  - {shape: block, material: stuff, at: [0, 0, 0.2]}
+  - {shape: ball, material: stuff, at: [0.5, 0, 0.171]}
+  - {shape: ball, material: stuff, at: [-0.5, 0, 0.1537]}
+output: {every: 0.02}
+"""
+
+
+def test_bodies_are_beside_a_driven_wall_in_every_frame(tmp_path):
+    """Steps that went on beyond the grid were 2.5 mm within the wall in frames after it had stopped."""
+    (tmp_path / "scene.yaml").write_text(DRIVEN)
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    done = talus("audit", tmp_path / "out", "--frames")
+    assert done.returncode == 0, done.stdout + done.stderr
