@@ -35,6 +35,29 @@ TEST(resize_keeps_contents_and_alignment) {
   CHECK(block == NULL);
 }
 
+/* Blocks of large pages may grow and shrink where they are. */
+TEST(large_blocks_keep_contents_and_counts_as_they_grow_and_shrink) {
+  static const size_t sizes[] = {4000000, 4200000, 6100000, 9000000, 4200000, 2500000, 6000000};
+  const size_t held = tl_memory_count().bytes;
+  size_t old = 0, known = 0;
+  void *block = NULL;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
+    CHECK_OK(tl_resize(&block, old, sizes[s]));
+    unsigned char *bytes = block;
+    known = known < sizes[s] ? known : sizes[s];
+    size_t wrong = 0;
+    for (size_t i = 0; i < known; ++i)
+      wrong += bytes[i] != (unsigned char)(i % 251);
+    CHECK(wrong == 0);
+    for (size_t i = known; i < sizes[s]; ++i)
+      bytes[i] = (unsigned char)(i % 251);
+    old = known = sizes[s];
+    CHECK(tl_memory_count().bytes == held + old);
+  }
+  CHECK_OK(tl_resize(&block, old, 0));
+  CHECK(tl_memory_count().bytes == held);
+}
+
 TEST(counters_follow_allocations) {
   tl_memory_reset_peak();
   const tl_memory_counters start = tl_memory_count();

@@ -1,5 +1,6 @@
 #if defined(__linux__)
 #define _DEFAULT_SOURCE /* madvise */
+#include <malloc.h>
 #include <sys/mman.h>
 #endif
 
@@ -59,37 +60,56 @@ static void count_given(size_t bytes) {
 
 /* Large blocks are asked for in large pages: bodies of a contact are anywhere in memory, and a walk
  * through the page tables (twice over, in a virtual machine) costs more than the contact. A wish:
- * where the system has none, nothing changes. Not with AddressSanitizer, which is to see what is
- * written past the end: sizes are multiples of the alignment, which sanitizers insist on. */
-static void *take_block(size_t bytes) {
+ * where the system has none, nothing changes. They also ask for half as many addresses again, which
+ * cost nothing until they are used: what pours in grows a little at a time, and every move maps,
+ * clears and copies all of it. Not with AddressSanitizer, which is to see what is written past the
+ * end: sizes are multiples of the alignment, which sanitizers insist on. */
 #if defined(__linux__) && defined(MADV_HUGEPAGE) && !defined(WITH_ASAN)
-  if (bytes >= LARGE_PAGE) {
-    void *block = aligned_alloc(LARGE_PAGE, round_up(bytes, LARGE_PAGE));
-    if (block) /* pages that are used as a whole: the rest costs nothing */
-      (void)madvise(block, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
-    return block;
-  }
-#endif
+static void *take_block(size_t bytes) {
+  if (bytes < LARGE_PAGE)
+    return aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
+  void *block = aligned_alloc(LARGE_PAGE, round_up(bytes + bytes / 2, LARGE_PAGE));
+  if (!block)
+    block = aligned_alloc(LARGE_PAGE, round_up(bytes, LARGE_PAGE));
+  if (block) /* pages that are used as a whole: the rest costs nothing */
+    (void)madvise(block, bytes / LARGE_PAGE * LARGE_PAGE, MADV_HUGEPAGE);
+  return block;
+}
+
+/* Whether a block can have that length where it is. */
+static bool fits_in_place(void *block, size_t old_bytes, size_t bytes) {
+  return old_bytes >= LARGE_PAGE && bytes >= LARGE_PAGE && bytes <= malloc_usable_size(block);
+}
+
+/* Large pages that a block begins to use are asked for; those that it used are given back. */
+static void use_pages(void *block, size_t old_bytes, size_t bytes) {
+  const size_t old = round_up(old_bytes, LARGE_PAGE), now = round_up(bytes, LARGE_PAGE);
+  if (now > old)
+    (void)madvise((char *)block + old, now - old, MADV_HUGEPAGE);
+  else if (now < old)
+    (void)madvise((char *)block + now, old - now, MADV_DONTNEED);
+}
+#else
+static void *take_block(size_t bytes) {
   return aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
 }
 
-/* Whether a block can have that length where it is: take_block takes whole large pages. What pours
- * in grows a little at a time, and every move maps and copies all of it. */
-static bool fits_in_place(size_t old_bytes, size_t bytes) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE) && !defined(WITH_ASAN)
-  return old_bytes >= LARGE_PAGE && bytes >= LARGE_PAGE && bytes <= (size_t)PTRDIFF_MAX &&
-         round_up(old_bytes, LARGE_PAGE) == round_up(bytes, LARGE_PAGE);
-#else
-  (void)old_bytes, (void)bytes;
+static bool fits_in_place(void *block, size_t old_bytes, size_t bytes) {
+  (void)block, (void)old_bytes, (void)bytes;
   return false;
-#endif
 }
+
+static void use_pages(void *block, size_t old_bytes, size_t bytes) {
+  (void)block, (void)old_bytes, (void)bytes;
+}
+#endif
 
 talus_status tl_resize(void **block, size_t old_bytes, size_t bytes) {
   TL_ASSERT((*block == NULL) == (old_bytes == 0));
   if (bytes == old_bytes)
     return TALUS_OK;
-  if (fits_in_place(old_bytes, bytes)) {
+  if (fits_in_place(*block, old_bytes, bytes)) {
+    use_pages(*block, old_bytes, bytes);
     if (bytes > old_bytes)
       count_more(bytes - old_bytes);
     else
@@ -225,9 +245,9 @@ static talus_status next_chunk(tl_arena *arena, size_t bytes) {
 static bool extend(tl_arena_chunk *chunk, size_t bytes) {
   const size_t least = round_up(chunk->used + bytes, PAGE);
   size_t wanted = round_up(chunk->capacity + chunk->capacity / 32, PAGE);
-  if (wanted < least || !fits_in_place(chunk->capacity, wanted))
+  if (wanted < least || !fits_in_place(chunk->data, chunk->capacity, wanted))
     wanted = least;
-  if (!fits_in_place(chunk->capacity, wanted))
+  if (!fits_in_place(chunk->data, chunk->capacity, wanted))
     return false;
   void *data = chunk->data;
   if (tl_resize(&data, chunk->capacity, wanted) != TALUS_OK)
@@ -313,7 +333,7 @@ talus_status tl_arena_reset(tl_arena *arena) {
   const size_t wanted = wanted_capacity(arena, arena->peak), now = arena->chunk[0].capacity;
   tl_arena_release(arena, (tl_arena_mark){0});
   arena->peak = 0;
-  if (wanted == now || fits_in_place(now, round_up(wanted, PAGE))) {
+  if (wanted == now || fits_in_place(arena->chunk[0].data, now, round_up(wanted, PAGE))) {
     void *data = arena->chunk[0].data;
     free_chunks(arena, 1);
     arena->chunk[0].capacity = wanted == now ? now : round_up(wanted, PAGE);

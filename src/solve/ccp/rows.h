@@ -66,6 +66,7 @@ typedef struct tl_ccp_rows {
   talus_real friction;
   size_t body_count, pack_count, count;
   talus_real ncp;          /* 1: Coulomb's law, 0: its convex relaxation */
+  bool is_unmeasured;      /* nobody reads what sweeps return, which may then be anything */
   const uint32_t *contact; /* by row, in solving order: index of its contact */
 
   /* Set for all rows only, not for a part. */

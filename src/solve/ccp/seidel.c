@@ -257,5 +257,6 @@ talus_status tl_ccp_take_sums(tl_ccp_part *part) {
 
 void tl_ccp_gauss_seidel(tl_ccp_part *part) {
   const tl_par alone = {.threads = 1};
+  part->rows.is_unmeasured = part->system->settings->tolerance == 0 && !part->momentum;
   tl_team_run(tl_ccp_is_shared(part) ? &part->system->model->par : &alone, iterate, part);
 }

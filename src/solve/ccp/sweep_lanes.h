@@ -338,7 +338,8 @@ INLINE double sweep_all(const tl_ccp_rows *rows, size_t begin, size_t end, const
 /* sweep_all where arms are along normals, all contacts have one friction, no row passes on torque
  * and a register holds a pack, as of spheres of one material: nothing but the visit is left in the
  * loop. */
-INLINE double sweep_spheres(const tl_ccp_rows *rows, size_t begin, size_t end, const bool is_ncp) {
+INLINE double sweep_spheres(const tl_ccp_rows *rows, size_t begin, size_t end, const bool is_ncp,
+                            const bool is_measured) {
   const lanes zero = {0}, mu = zero + rows->friction;
   lanes moved = zero;
   tl_ccp_body *const bodies = rows->bodies;
@@ -358,17 +359,19 @@ INLINE double sweep_spheres(const tl_ccp_rows *rows, size_t begin, size_t end, c
     push_radial(&a, &b, reach_a, reach_b, n, change);
     store_bodies(bodies, pack->a, &a);
     store_bodies(bodies, pack->b, &b);
-    moved += lanes_select(en > zero, lanes_dot(change, change) / (en * et), zero);
+    if (is_measured)
+      moved += lanes_select(en > zero, lanes_dot(change, change) / (en * et), zero);
   }
-  return add_each(0, moved);
+  return is_measured ? add_each(0, moved) : 0;
 }
 
 static double sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end) {
   const course none = {NULL, 0};
   double pull;
   if (W == TL_CCP_LANES && tl_ccp_is_radial(rows) && !rows->rolls && !rows->frictions)
-    return rows->ncp > 0 ? sweep_spheres(rows, begin, end, true)
-                         : sweep_spheres(rows, begin, end, false);
+    return rows->ncp <= 0        ? sweep_spheres(rows, begin, end, false, true)
+           : rows->is_unmeasured ? sweep_spheres(rows, begin, end, true, false)
+                                 : sweep_spheres(rows, begin, end, true, true);
   return sweep_all(rows, begin, end, &none, &pull);
 }
 
