@@ -112,8 +112,8 @@ static bool share(const piece *a, talus_dvec3 at, talus_quat turned, const piece
   tl_flat x = {0}, y = {0};
   CHECK_OK(tl_flat_place(&x, &a->shape, &a->surface, 1, at, turned));
   CHECK_OK(tl_flat_place(&y, &b->shape, &b->surface, 1, there, q));
-  const bool is_shared = tl_flats_share(&x, &y);
-  CHECK(tl_flats_share(&y, &x) == is_shared);
+  const bool is_shared = tl_flats_share(&x, &y, NULL);
+  CHECK(tl_flats_share(&y, &x, NULL) == is_shared);
   tl_flat_release(&x);
   tl_flat_release(&y);
   return is_shared;

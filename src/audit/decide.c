@@ -60,7 +60,8 @@ static talus_status decide(const decision *job, tl_pair pair, tl_flat flats[2], 
                              : 1 + SLACK;
     TL_TRY(place(job, pair.a, origin, a, &flats[0]));
     TL_TRY(place(job, pair.b, apart, b, &flats[1]));
-    *is_denied = tl_flats_share(&flats[0], &flats[1]) && (i > 0 || !overlap(job, pair, apart));
+    *is_denied = tl_flats_share(&flats[0], &flats[1], job->interrupt) &&
+                 (i > 0 || !overlap(job, pair, apart));
   }
   return TALUS_OK;
 }

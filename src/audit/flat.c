@@ -133,8 +133,8 @@ static bool triangles_cross(const talus_dvec3 s[3], const talus_dvec3 t[3]) {
   return false;
 }
 
-static bool surfaces_cross(const tl_flat *a, const tl_flat *b) {
-  for (size_t i = 0; i < a->triangles.count / 3; ++i) {
+static bool surfaces_cross(const tl_flat *a, const tl_flat *b, const volatile int *interrupt) {
+  for (size_t i = 0; i < a->triangles.count / 3 && !(interrupt && *interrupt); ++i) {
     const talus_dvec3 s[3] = {corner(a, i, 0), corner(a, i, 1), corner(a, i, 2)};
     const talus_box box = box_of(s);
     for (size_t k = 0; tl_box_overlap(box, b->box) && k < b->triangles.count / 3; ++k) {
@@ -166,10 +166,10 @@ static bool holds(const tl_flat *a, const tl_flat *b) {
   return true;
 }
 
-bool tl_flats_share(const tl_flat *a, const tl_flat *b) {
+bool tl_flats_share(const tl_flat *a, const tl_flat *b, const volatile int *interrupt) {
   if (!tl_box_overlap(a->box, b->box))
     return false;
   if (are_convex(a, b))
     return !has_face_between(a, b) && !has_face_between(b, a) && !has_edges_between(a, b);
-  return surfaces_cross(a, b) || holds(a, b) || holds(b, a);
+  return surfaces_cross(a, b, interrupt) || holds(a, b) || holds(b, a);
 }

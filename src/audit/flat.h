@@ -26,6 +26,7 @@ talus_status tl_flat_place(tl_flat *flat, const tl_shape *shape, const tl_surfac
                            double scale, talus_dvec3 position, talus_quat rotation);
 void tl_flat_release(tl_flat *flat);
 
-bool tl_flats_share(const tl_flat *a, const tl_flat *b);
+/* `interrupt`: NULL, or non-zero to stop; then the answer counts for nothing. */
+bool tl_flats_share(const tl_flat *a, const tl_flat *b, const volatile int *interrupt);
 
 #endif
