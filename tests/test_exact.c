@@ -86,8 +86,9 @@ static piece make_piece(talus_shape_kind kind, double x, double y, double z) {
   def.kind = kind, def.size[0] = x, def.size[1] = y, def.size[2] = z;
   if (kind == TALUS_MESH) {
     CHECK_OK(tl_mesh_make_noisy_sphere(80, 1.5, 5, &mesh));
-    for (size_t i = 0; i < 3 * mesh.vertices; ++i)
-      mesh.vertex[0][i] *= x;
+    for (size_t i = 0; i < mesh.vertices; ++i)
+      for (int k = 0; k < 3; ++k)
+        mesh.vertex[i][k] *= x;
     def.points = mesh.vertex[0], def.point_count = mesh.vertices;
     def.triangles = mesh.triangle[0], def.triangle_count = mesh.triangles;
   } else if (kind == TALUS_HULL) {
