@@ -106,6 +106,8 @@ void sweep_read_reason(const sweep *study, sweep_run *run);
 int sweep_prove(const sweep *study, bool scene);
 /* Whether a file is the log of a run, or empty, or not there. */
 bool sweep_is_log(const char *path);
+/* True for a scene.yaml.part that a sweep began and did not finish, because it was killed. */
+bool sweep_is_begun_scene(const char *path);
 
 /* ---- child processes (sweep_jobs.c) ---------------------------------------------------------- */
 

@@ -100,9 +100,10 @@ static bool each_entry(const sweep *study, void (*fn)(const sweep *, const char 
 }
 
 static void count_entry(const sweep *study, const char *name, void *context) {
-  (void)study;
-  (void)name;
-  ++*(size_t *)context;
+  char path[4096];
+  sweep_path(study, name, "", path, sizeof path);
+  if (strcmp(name, "scene.yaml.part") != 0 || !sweep_is_begun_scene(path))
+    ++*(size_t *)context;
 }
 
 /* Removes the log of a run whose scene has changed: its last line would say that the run is

@@ -57,6 +57,11 @@ static bool may_go(const char *path, bool (*is_ours)(const char *)) {
 
 bool sweep_is_log(const char *path) { return may_go(path, is_log); }
 
+bool sweep_is_begun_scene(const char *path) {
+  struct stat there;
+  return lstat(path, &there) == 0 && S_ISREG(there.st_mode) && may_go(path, is_scene);
+}
+
 static int prove(const sweep *study, const char *name, const char *suffix,
                  bool (*is_ours)(const char *)) {
   char path[4096];

@@ -153,6 +153,22 @@ def test_runs_of_another_scene_are_forgotten_with_force(rain, tmp_path):
     assert [run["state"] for run in table(study, "runs.csv")] == ["done", "failed"], done.stderr
 
 
+@pytest.mark.parametrize("text", ["", "# The scene of this study as talus 0.1.0 unders"])
+def test_a_sweep_that_was_killed_while_it_wrote_its_scene_goes_on(rain, tmp_path, text):
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study/scene.yaml.part").write_text(text)
+    sweep(rain, tmp_path / "study", "--vary", "seed=1", "--measure", "bodies last")
+    assert [run["state"] for run in table(tmp_path / "study", "runs.csv")] == ["done"]
+    assert not (tmp_path / "study/scene.yaml.part").exists()
+
+
+def test_a_begun_scene_of_somebody_else_is_left_alone(rain, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/scene.yaml.part").write_text("my own\n")
+    assert "is not empty and holds no study" in sweep(rain, tmp_path / "mine", "--vary", "seed=1", code=2).stderr
+    assert (tmp_path / "mine/scene.yaml.part").read_text() == "my own\n"
+
+
 def test_what_is_no_study_is_left_alone(rain, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/table.csv").write_text("a,b\n")
