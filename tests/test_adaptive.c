@@ -264,6 +264,27 @@ TEST(a_heap_never_overlaps) {
   talus_world_destroy(world);
 }
 
+/* Two balls within half a halo of each other, in steps so short that their surfaces do not meet in
+ * the first: they bounce there, as other shapes do. Before, they came nearer until no step was
+ * short enough. */
+TEST(balls_within_their_halo_bounce_in_short_steps) {
+  const double halo = 2e-6, dt = 1e-7;
+  talus_world *world = make(0, dt, halo);
+  const talus_material m = material(world, 0, 0.5);
+  const talus_shape ball = shape(world, TALUS_SPHERE, 0.02, 0, 0);
+  const talus_body a = body(world, ball, m, (talus_dvec3){0, 0, 0}, (talus_vec3){1, 0, 0},
+                            (talus_vec3){0}, TALUS_FREE),
+                   b = body(world, ball, m, (talus_dvec3){0.04 + 0.3 * halo, 0, 0},
+                            (talus_vec3){-1, 0, 0}, (talus_vec3){0}, TALUS_FREE);
+  audit(world);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK_NEAR(info(world, a).velocity.x, -0.5, 1e-5);
+  CHECK_NEAR(info(world, b).velocity.x, 0.5, 1e-5);
+  CHECK_OK(talus_world_step(world, 9));
+  CHECK(deepest < 0);
+  talus_world_destroy(world);
+}
+
 TEST(threads_and_a_restart_change_no_bit) {
   talus_world *one = make_heap(1), *two = make_heap(3), *loaded;
   const uint64_t steps = check_is_short() ? 22 : 40;

@@ -47,12 +47,21 @@ static talus_vec3 way_until(const tl_impact *job, uint32_t a, uint32_t b, talus_
   return tl_madd(tl_scale(shift, job->h), when, tl_sub(system->bodies[b].v, system->bodies[a].v));
 }
 
+/* Distance of two surfaces at which they meet, m: adaptive steps measure gaps from half a halo (as
+ * step/fixed.c does). */
+static talus_real spare_of(const tl_model *model, const tl_contact *c) {
+  return model->step == TALUS_STEP_ADAPTIVE
+             ? TL_R(0.5) * (tl_halo_of(model, c->a) + tl_halo_of(model, c->b))
+             : 0;
+}
+
 /* Contact of two spheres at the time they meet: their normal is that of the moment, not that of
  * t0. */
 static bool meet_spheres(const tl_impact *job, uint32_t a, uint32_t b, talus_real radius_a,
-                         talus_real radius_b, talus_real from, talus_real least, tl_meeting *m) {
+                         talus_real radius_b, talus_real spare, talus_real from, talus_real least,
+                         tl_meeting *m) {
   const tl_system *system = job->system;
-  const talus_real reach = radius_a + radius_b;
+  const talus_real touching = radius_a + radius_b;
   const talus_vec3 at = tl_sub(m->arm_a, m->arm_b);
   const talus_vec3 d = tl_add(at, way_until(job, a, b, 0));
   const talus_vec3 u = tl_sub(system->bodies[b].v, system->bodies[a].v);
@@ -61,14 +70,14 @@ static bool meet_spheres(const tl_impact *job, uint32_t a, uint32_t b, talus_rea
   const talus_real approach = -tl_dot(x, u);
   if (!(approach > 0 && approach * approach > least * least * tl_length2(x)))
     return false;
-  if (!tl_impact_meet(d, u, reach, from, &m->when))
+  if (!tl_impact_meet(d, u, touching + spare, from, &m->when))
     return false;
   const talus_vec3 there = tl_madd(d, m->when, u);
   const talus_real far = tl_length(there);
   if (far > 0)
     m->normal = tl_scale(there, 1 / far);
-  m->arm_a = tl_scale(m->normal, radius_a + (far - reach) / 2);
-  m->arm_b = tl_scale(m->normal, -radius_b - (far - reach) / 2);
+  m->arm_a = tl_scale(m->normal, radius_a + (far - touching) / 2);
+  m->arm_b = tl_scale(m->normal, -radius_b - (far - touching) / 2);
   m->speed = tl_dot(m->normal, u);
   return m->speed < 0; /* rounding error: spheres that graze do not approach */
 }
@@ -106,8 +115,9 @@ static bool meet(const tl_impact *job, size_t contact, talus_real least, tl_meet
   tl_system_arms(system, c, &m->arm_a, &m->arm_b);
   m->normal = c->normal;
   if (radius_a >= 0 && radius_b >= 0)
-    return meet_spheres(job, a, b, radius_a, radius_b, from, least, m) && m->when <= job->h &&
-           m->speed < -least;
+    return meet_spheres(job, a, b, radius_a, radius_b, spare_of(system->model, c), from, least,
+                        m) &&
+           m->when <= job->h && m->speed < -least;
   if (!meet_planes(job, a, b, c->gap, from, m) || !(m->when <= job->h) || !(m->speed < -least))
     return false;
   if (radius_b >= 0 || !(system->bodies[a].inv_mass > 0))
