@@ -2,6 +2,8 @@
  * whatever the solver. */
 #include "penalty_heap.h"
 
+#include "shape/shape.h"
+
 #include <talus/mesh.h>
 
 #define LINES 32
@@ -166,6 +168,147 @@ TEST(a_ball_that_leaps_through_any_kind_of_wall_is_named) {
     CHECK_EQ_U64(report_of(world).sunk, 1);
     talus_world_destroy(world);
   }
+}
+
+/* ---- without a contact ------------------------------------------------------------------------
+ */
+
+/* From 0.25 m in front of the wall to 0.25 m behind it within a step, with contacts up to 1 mm:
+ * at neither end is there one. */
+static void check_leap(meeting m, bool is_implicit) {
+  static told heard;
+  talus_world *world = world_of(&m, &heard);
+  world->model.margin = 1e-3;
+  world->model.unswept = 1;
+  if (is_implicit)
+    world->model.step = TALUS_STEP_IMPLICIT;
+  CHECK_OK(talus_world_step(world, 3));
+  CHECK_MSG(heard.count == 1, "wall of kind %d, thing %d, solver %d: %zu lines", (int)m.wall.kind,
+            (int)m.thing.kind, (int)m.kind, heard.count);
+  CHECK(strstr(heard.lines[0], "body 2 'thing' passed through body 1 'wall' at t = 0.001 s"));
+  CHECK_EQ_U64(report_of(world).sunk, 1);
+  talus_world_destroy(world);
+}
+
+TEST(a_body_that_leaps_over_a_wall_without_touching_it_is_named_with_every_solver) {
+  for (int k = 0; k <= TALUS_SHAPE_KINDS; ++k) {
+    if (k == TALUS_PLANE)
+      continue;
+    const bool is_open = k == TALUS_SHAPE_KINDS;
+    meeting m = meet_thin(is_open ? TALUS_MESH : (talus_shape_kind)k, is_open);
+    if (k == TALUS_CONTAINER)
+      m.wall.size[2] = 2; /* through its bottom and its top, or out */
+    for (int i = 0; i < 8; ++i) {
+      m.kind = kinds[i % 4 == 3 ? 2 : i % 4];
+      m.thing.kind = i < 4 ? TALUS_SPHERE : TALUS_BOX;
+      m.thing.size[1] = m.thing.size[2] = m.thing.size[0] = i < 4 ? 0.1 : 0.2;
+      m.at.z = k == TALUS_CONTAINER ? -0.75 : 0.25;
+      m.velocity.z = -500;
+      check_leap(m, i % 4 == 3);
+    }
+  }
+}
+
+TEST(a_box_that_leaps_out_of_a_tube_is_named) {
+  static const double tube[] = {-1, 0.3, 1, 0.3};
+  for (int i = 0; i < 6; ++i) {
+    meeting m = meet(kinds[i % 3], TALUS_REVOLVED, 0, 0, 0);
+    m.wall.points = tube, m.wall.point_count = 2;
+    m.wall.sides = i < 3 ? TALUS_SIDES_BOTH : TALUS_SIDES_OUT;
+    m.thing.kind = TALUS_BOX, m.thing.size[0] = m.thing.size[1] = m.thing.size[2] = 0.1;
+    m.at = (talus_dvec3){0, 0.01, 0};
+    m.velocity = (talus_vec3){0, 600, 0};
+    check_leap(m, false);
+  }
+}
+
+/* A plate that moves past a body at rest. */
+TEST(a_body_that_a_moving_wall_leaps_over_is_named) {
+  static told heard;
+  for (int k = 0; k < 6; ++k) {
+    talus_world_def def = talus_world_def_default();
+    talus_world *world;
+    talus_material_def material = talus_material_def_default();
+    talus_shape_def shape = talus_shape_def_default();
+    talus_body_def body = talus_body_def_default();
+    def.gravity = (talus_vec3){0, 0, 0};
+    def.solve.kind = kinds[k % 3];
+    def.dt = 1e-3, def.margin = 1e-3, def.sweep = false;
+    def.threads = 1, def.log = listen, def.log_context = &heard;
+    heard.count = 0;
+    material.stiffness = 1;
+    CHECK_OK(talus_world_create(&def, &world));
+    CHECK_OK(talus_world_add_material(world, &material, &body.material));
+    shape.kind = TALUS_SPHERE, shape.size[0] = 0.1;
+    CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+    body.position = (talus_dvec3){1, 0, 0}, body.name = "thing";
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+    shape.kind = TALUS_BOX, shape.size[0] = 4, shape.size[1] = 4, shape.size[2] = 0.002;
+    CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+    body.kind = TALUS_KINEMATIC, body.name = "wall";
+    body.position = (talus_dvec3){0, 0, k < 3 ? 0.25 : 0};
+    if (k < 3)
+      body.motion.velocity = (talus_vec3){0, 0, -500};
+    else
+      body.motion.spin = (talus_vec3){0, -300, 0},
+      body.rotation = (talus_quat){0.9950042F, 0, 0.0998334F, 0};
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+    CHECK_OK(talus_world_step(world, 3));
+    CHECK_EQ_U64(heard.count, 1);
+    CHECK(strstr(heard.lines[0], "body 1 'thing' passed through body 2 'wall'"));
+    talus_world_destroy(world);
+  }
+}
+
+/* Who is told not to meet the wall may go through it. */
+TEST(a_body_that_ignores_a_wall_is_not_named) {
+  static told heard;
+  for (int k = 0; k < 3; ++k) {
+    meeting m = meet(kinds[k], TALUS_BOX, 4, 4, 0.002);
+    uint32_t groups[2];
+    m.at.z = 0.25, m.velocity.z = -500;
+    talus_world *world = world_of(&m, &heard);
+    CHECK_OK(talus_world_group(world, "a", &groups[0]));
+    CHECK_OK(talus_world_group(world, "b", &groups[1]));
+    world->model.property.group[0] = groups[0], world->model.property.group[1] = groups[1];
+    CHECK_OK(talus_world_ignore_groups(world, groups[0], groups[1]));
+    CHECK_OK(talus_world_step(world, 3));
+    CHECK_EQ_U64(heard.count, 0);
+    talus_world_destroy(world);
+  }
+}
+
+/* What bodies may go without being looked at: no way that is shorter goes through a wall. */
+TEST(no_way_shorter_than_the_clearance_goes_through_a_shape) {
+  rng random = {5};
+  int crossed = 0;
+  for (int k = 0; k <= TALUS_SHAPE_KINDS; ++k) {
+    if (k == TALUS_PLANE)
+      continue;
+    const bool is_open = k == TALUS_SHAPE_KINDS;
+    meeting m = meet_thin(is_open ? TALUS_MESH : (talus_shape_kind)k, is_open);
+    tl_shape shape;
+    if (k == TALUS_CONTAINER)
+      m.wall.size[2] = 2, m.wall.open = TALUS_SIDE_TOP;
+    CHECK_OK(tl_shape_make(&m.wall, &shape));
+    for (int i = 0; i < 2000; ++i) {
+      double x[6];
+      for (int j = 0; j < 6; ++j)
+        x[j] = 4 * next(&random) - 2;
+      const double near = i % 2 ? 1 : 0.02;
+      const talus_dvec3 from = {near * x[0], near * x[1], near * x[2]};
+      talus_dvec3 way = {x[3], x[4], x[5]};
+      const double clear = tl_shape_clearance(&shape, from, 10);
+      way = tl_dscale(way, 0.9999 * fmax(clear, 0) / tl_dlength(way));
+      CHECK_MSG(clear <= 0 || !tl_shape_is_crossed(&shape, from, tl_dadd(from, way)),
+                "kind %d: clear by %g m at (%g, %g, %g)", k, clear, from.x, from.y, from.z);
+      crossed += tl_shape_is_crossed(&shape, from, tl_dscale(from, -1));
+      CHECK(!tl_shape_is_crossed(&shape, from, tl_dscale(from, -1)) ||
+            clear <= 2 * tl_dlength(from));
+    }
+    tl_shape_release(&shape);
+  }
+  CHECK(crossed > 1000);
 }
 
 /* A ring round a post: its centre is inside the post. */

@@ -54,6 +54,7 @@ typedef struct tl_crowd {
   struct tl_local *local; /* of local time (step/local/local.h), for audits; NULL: other steps */
   struct tl_residency *where; /* rows may live elsewhere (residency.h); NULL: all are here */
   struct tl_flights *flights; /* of events (flights.h), where somebody averages them; or NULL */
+  struct tl_passings *passings; /* who went through walls (contact/passing.h); NULL: nobody asks */
   size_t *swept;              /* pairs that were followed on their way (narrow/swept.h); or NULL */
   struct tl_cancel *cancel;   /* asks to give up (base/cancel.h); NULL: nobody does */
 } tl_crowd;

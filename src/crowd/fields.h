@@ -99,7 +99,8 @@ enum {
   TL_EXTRA_STATE_FIELDS(F)
 
 /* Inertia is not stored: it is mass * scale^2 * the shape's squared radii of gyration.
- * motion: row of the motion table, TL_NONE for none. handle: row of the handle table. */
+ * motion: row of the motion table, TL_NONE for none. handle: row of the handle table. room: m, how
+ * far the centre may go before it can reach a wall (contact/passing.h); 0: not known. */
 #define TL_PROPERTY_FIELDS(F)                                                                      \
   F(uid, uint64_t, 1, TALUS_UINT64, TL_SAVED | TL_GHOST | TL_VISIBLE)                              \
   F(mass, talus_real, 1, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_DEVICE)                    \
@@ -110,6 +111,7 @@ enum {
   F(flags, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                             \
   F(motion, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                            \
   F(handle, uint32_t, 1, TALUS_UINT32, TL_SAVED)                                                   \
+  F(room, float, 1, TALUS_FLOAT32, 0)                                                              \
   F(force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY | TL_DEVICE)         \
   F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY | TL_DEVICE)        \
   TL_EXTRA_PROPERTY_FIELDS(F)

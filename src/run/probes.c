@@ -58,11 +58,15 @@ static void format_head(const tl_run_probe *probe, tl_text *text) {
   tl_text_add(text, "\n");
 }
 
+/* Times of the grid, steps x dt, have a rounding error in their last digits: 35 x 0.01 is
+ * 0.35000000000000003. */
+void tl_run_probe_edges(tl_text *text, double from, double to) {
+  tl_text_add(text, "%.15g,%.15g", from, to);
+}
+
 static void format_line(const tl_run_probe *probe, const talus_probe_values *values,
                         tl_text *text) {
-  tl_text_add_number(text, values->from);
-  tl_text_add(text, ",");
-  tl_text_add_number(text, values->to);
+  tl_run_probe_edges(text, values->from, values->to);
   for (size_t i = 0; i < COLUMNS; ++i)
     for (int k = 0; (probe->plan.record & columns[i].record) && k < columns[i].count; ++k) {
       double value;

@@ -298,6 +298,8 @@ talus_status tl_run_joints_sync(tl_run *run);
 
 /* Fills in run->probes from the scene; no file is touched. */
 talus_status tl_run_probes_plan(tl_run *run);
+/* Adds the first two columns, from and to, to a line of a probe or a zone. */
+void tl_run_probe_edges(tl_text *text, double from, double to);
 /* keep[i] lines of probe i are kept; 0 starts its file anew. */
 talus_status tl_run_probes_open(tl_run *run, const uint64_t *keep);
 /* Gives the scene's probes to a loaded world: old[i] is the world's probe that probe i continues,

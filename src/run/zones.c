@@ -41,13 +41,14 @@ talus_status tl_run_zones_open(tl_run *run) {
 }
 
 static void format_line(const talus_zone_values *v, tl_text *text) {
-  const double first[] = {v->from, v->to, v->inside, v->neighbours};
+  const double first[] = {v->inside, v->neighbours};
   const double last[] = {v->mass_in, v->mass_out, v->energy_in, v->energy_out, v->dwell, v->energy};
+  tl_run_probe_edges(text, v->from, v->to);
   for (size_t i = 0; i < sizeof first / sizeof *first; ++i) {
-    tl_text_add_number(text, first[i]);
     tl_text_add(text, ",");
+    tl_text_add_number(text, first[i]);
   }
-  tl_text_add(text, "%llu,%llu", (unsigned long long)v->entered, (unsigned long long)v->left);
+  tl_text_add(text, ",%llu,%llu", (unsigned long long)v->entered, (unsigned long long)v->left);
   for (size_t i = 0; i < sizeof last / sizeof *last; ++i) {
     tl_text_add(text, ",");
     tl_text_add_number(text, last[i]);

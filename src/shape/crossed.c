@@ -1,7 +1,8 @@
-/* Whether a straight way goes through a shape (shape/shape.h).
+/* Whether a straight way goes through a shape, and how far from a place none can (shape/shape.h).
  *
  * Convex shapes are the places where a convex function is below 0, so a way goes through one if the
  * least value along it is below 0. */
+#include "kernels/gjk.h"
 #include "shape/facets.h"
 #include "shape/shape.h"
 
@@ -173,4 +174,90 @@ bool tl_shape_holds_centre(const tl_shape *shape) {
            tl_facets_winding(shape->facets, centre) > 0;
   return shape->bounded && !tl_kind_is_wall(shape->kind) &&
          tl_shape_is_crossed(shape, centre, centre);
+}
+
+/* ---- how far a place is from all of that ------------------------------------------------------
+ */
+
+/* Of a convex shape. Where outside_by is no distance, it is a norm less 1, which grows by no more
+ * than 1 / (radius of a ball within the shape) with the way. */
+static double clear_of_convex(const tl_shape *shape, talus_dvec3 p) {
+  const double *s = shape->size, by = outside_by(shape, p);
+  switch (shape->kind) {
+  case TALUS_ELLIPSOID:
+  case TALUS_SUPERELLIPSOID:
+    return by * tl_shape_inner_radius(shape);
+  case TALUS_CONE:
+    return by * s[1] / sqrt(s[1] * s[1] + s[0] * s[0]);
+  default:
+    return by;
+  }
+}
+
+static double clear_of_spheres(const tl_shape *clump, talus_dvec3 p) {
+  double least = HUGE_VAL;
+  for (uint32_t k = 0; k < clump->point_count; ++k) {
+    const double *s = clump->points + 4 * (size_t)k;
+    least = fmin(least, tl_dlength(tl_dsub(tl_dvec3(s[0], s[1], s[2]), p)) - s[3]);
+  }
+  return least;
+}
+
+/* From within, the nearest side that is there; from outside, the box about all of them. */
+static double clear_of_sides(const tl_shape *container, talus_dvec3 p) {
+  const double at[3] = {p.x, p.y, p.z};
+  double outside = 0, least = HUGE_VAL;
+  for (int side = 0; side < 6; ++side) {
+    const int k = side >> 1;
+    const double depth = 0.5 * container->size[k] - (side & 1 ? at[k] : -at[k]);
+    outside = fmax(outside, -depth);
+    if (!(container->open >> side & 1u))
+      least = fmin(least, depth);
+  }
+  return outside > 0 ? outside : least;
+}
+
+static double clear_of_mesh(const tl_facets *f, talus_dvec3 p, double most) {
+  const double at[3] = {p.x, p.y, p.z};
+  double least2 = most * most, weight[3];
+  tl_tree_box box;
+  for (int k = 0; k < 3; ++k)
+    box.lo[k] = at[k] - most, box.hi[k] = at[k] + most;
+  tl_tree_walk walk = tl_tree_begin(&f->tree, false);
+  uint32_t first, count;
+  while (tl_tree_next(&walk, &box, &first, &count)) {
+    for (uint32_t t = first; t < first + count; ++t) {
+      talus_dvec3 v[3];
+      for (size_t k = 0; k < 3; ++k)
+        v[k] = tl_dsub(tl_facets_point(f, f->triangle[3 * (size_t)t + k]), p);
+      least2 = fmin(least2, tl_nearest_triangle(v, weight));
+    }
+    const double least = sqrt(least2);
+    for (int k = 0; k < 3; ++k)
+      box.lo[k] = at[k] - least, box.hi[k] = at[k] + least;
+  }
+  return sqrt(least2);
+}
+
+double tl_shape_clearance(const tl_shape *shape, talus_dvec3 place, double most) {
+  switch (shape->kind) {
+  case TALUS_PLANE:
+    return most;
+  case TALUS_CONTAINER:
+    return clear_of_sides(shape, place);
+  case TALUS_CLUMP:
+    return clear_of_spheres(shape, place);
+  case TALUS_REVOLVED: {
+    const tl_revolved wall = tl_shape_revolved(shape, 1);
+    double near2;
+    bool is_behind;
+    tl_wall_nearest(&wall, tl_meridian_of(sqrt(place.x * place.x + place.y * place.y), place.z),
+                    &near2, &is_behind);
+    return sqrt(near2);
+  }
+  case TALUS_MESH:
+    return clear_of_mesh(shape->facets, place, most);
+  default:
+    return clear_of_convex(shape, place);
+  }
 }

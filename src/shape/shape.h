@@ -88,6 +88,10 @@ double tl_shape_inner_radius(const tl_shape *shape);
  * or a mesh. Places are in the principal frame at scale 1. Never through a plane. */
 bool tl_shape_is_crossed(const tl_shape *shape, talus_dvec3 from, talus_dvec3 to);
 
+/* How far a place is at least from any that a way through the shape must touch; 0 or less within a
+ * convex one. No more than `most` of a mesh, which is searched no farther. Same frame and scale. */
+double tl_shape_clearance(const tl_shape *shape, talus_dvec3 place, double most);
+
 /* Whether the centre of mass is within the shape: false for a ring, a shell, a wall. */
 bool tl_shape_holds_centre(const tl_shape *shape);
 

@@ -167,6 +167,36 @@ static talus_status place_exactly(borrower *b, talus_body body, const talus_body
   return TALUS_OK;
 }
 
+/* Whether the body is the plate of a press: held by a slider without a name, or by springs. */
+static bool presses(const borrower *b, uint32_t slot) {
+  const talus_world *old = b->old;
+  for (size_t i = 0; i < old->courses.count; ++i)
+    if (old->courses.data[i].kind == TL_COURSE_PRESS &&
+        old->courses.data[i].uid == old->model.property.uid[slot])
+      return true;
+  for (size_t i = 0; i < old->joints.all.count; ++i) {
+    const tl_joint *joint = &old->joints.all.data[i];
+    if (!joint->name && joint->a == TL_NONE && joint->b == slot &&
+        joint->kind == TALUS_JOINT_PRISMATIC && joint->motor == TALUS_MOTOR_SPEED)
+      return true;
+  }
+  return false;
+}
+
+/* The press holds its plate and bears its weight: another load would be lost in it. */
+static talus_status check_loads(const borrower *b, uint32_t slot) {
+  for (size_t i = 0; i < b->def->change_count; ++i) {
+    const talus_change *change = &b->def->changes[i];
+    if ((change->force || change->torque) && tl_selection_has(b->old, &change->who, slot) &&
+        presses(b, slot))
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "a change gives %s another %s, but it presses, and its press alone loads it; "
+                     "leave it out (`except`) and add a plate with the new `press`",
+                     tl_world_describe(b->old, slot), change->force ? "force" : "torque");
+  }
+  return TALUS_OK;
+}
+
 static talus_status borrow_body(borrower *b, uint32_t slot) {
   talus_world *world = b->world;
   talus_body body;
@@ -179,6 +209,8 @@ static talus_status borrow_body(borrower *b, uint32_t slot) {
   const talus_motion *motion = change_body(b, slot, &def, &is_changed);
   if (motion)
     def.motion = *motion;
+  if (is_changed && def.kind == TALUS_FREE)
+    TL_TRY(check_loads(b, slot));
   if (info.uid > world->next_uid)
     world->next_uid = info.uid;
   TL_TRY(talus_world_add_body(world, &def, &body));
@@ -196,7 +228,7 @@ static talus_status borrow_body(borrower *b, uint32_t slot) {
 
 static talus_status borrow_bodies(borrower *b) {
   const size_t n = talus_world_body_count(b->old);
-  TL_TRY(tl_need(&b->old->where, TL_THE_BODIES, TL_READ));
+  TL_TRY(tl_need(&b->old->where, TL_THE_BODIES | TL_THE(joints), TL_READ));
   TL_TRY(tl_array_resize(&b->taken.slots, n));
   b->taken.is_all = b->world->model.bodies == 0;
   for (uint32_t slot = 0; slot < n; ++slot) {

@@ -3,6 +3,8 @@
 #include "crowd/asleep.h"
 #include "world/world.h"
 
+#include <string.h>
+
 static void wake(talus_world *world, uint32_t slot) {
   if (!tl_body_is_static(&world->model, slot))
     world->state.sleep_flags[slot] = 0, world->state.slow_since[slot] = 0;
@@ -36,6 +38,17 @@ static void wake_bound(talus_world *world, uint32_t slot, bool anywhere) {
       wake(world, i);
 }
 
+/* A body was put somewhere else, or a wall was, or others may meet it. */
+static void forget_rooms(talus_world *world, unsigned what, uint32_t slot) {
+  float *room = world->model.property.room;
+  if (!(what & (TL_CHANGED_PLACE | TL_CHANGED_LAWS | TL_CHANGED_BY_ZONES)))
+    return;
+  if (slot == TL_EVERYBODY || (what & TL_CHANGED_LAWS) || tl_body_is_static(&world->model, slot))
+    memset(room, 0, world->model.bodies * sizeof *room);
+  else
+    room[slot] = 0;
+}
+
 void tl_changed(talus_world *world, unsigned what, uint32_t slot) {
   world->penalty.is_known = false; /* its laws are by materials and bodies */
   if (what == TL_CHANGED_TABLES)
@@ -48,6 +61,7 @@ void tl_changed(talus_world *world, unsigned what, uint32_t slot) {
     tl_local_forget_ahead(&world->local);
   if (world->penalty.is_borrowed)
     world->penalty.auto_stiffness = 0, world->penalty.is_borrowed = false;
+  forget_rooms(world, what, slot);
   world->unfinished.was_pushed = false; /* where a step waits to be finished */
   if (what & (TL_CHANGED_PLACE | TL_CHANGED_BY_ZONES))
     world->is_rearranged = true;

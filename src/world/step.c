@@ -367,6 +367,19 @@ static talus_status run_stages(talus_world *world, tl_crowd *crowd, bool on_devi
   return tl_step_fixed(world->backend, crowd, &world->last);
 }
 
+/* Finds bodies whose centres passed through a wall. Steps that end before anything meets, and
+ * events, let none through; springs of balls and devices, whose rows are elsewhere, look by
+ * themselves. */
+static talus_status find_passings(talus_world *world, const tl_crowd *crowd) {
+  const tl_model *model = &world->model;
+  const bool is_event = model->solve.kind == TALUS_SOLVE_ELASTIC &&
+                        (model->step == TALUS_STEP_EVENT || model->solve.shell == TALUS_SHELL_SOFT);
+  if (tl_step_is_free(model) || is_event || world->last.is_elsewhere || crowd->out == &world->state)
+    return TALUS_OK;
+  TL_TRY(tl_need(&world->where, TL_THE(room), TL_READ | TL_WRITE));
+  return tl_passing_find(crowd, world->widths.statics, model->property.room, &world->passings);
+}
+
 /* From here on the results of the stages are the state of the world. */
 static void take_result(talus_world *world) {
   if (world->last.is_elsewhere)
@@ -393,6 +406,7 @@ static talus_status step_once(talus_world *world) {
   tl_pairs bonds;
   TL_TRY(tl_world_find_bonds(world, &bonds));
   world->offence[0] = '\0';
+  world->passings.count = 0;
   tl_contacts_clear(&world->next);
   const bool is_springs = model->solve.kind == TALUS_SOLVE_PENALTY;
   tl_cancel_begin(&world->cancel, world->interrupt);
@@ -422,6 +436,7 @@ static talus_status step_once(talus_world *world) {
                     .penalty = &world->penalty,
                     .local = &world->local,
                     .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,
+                    .passings = &world->passings,
                     .swept = &swept,
                     .where = &world->where};
   const bool is_adaptive = model->step == TALUS_STEP_ADAPTIVE;
@@ -455,6 +470,7 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
   if (world->watch)
     TL_TRY(world->watch(world->watch_context, &crowd));
+  TL_TRY(find_passings(world, &crowd));
   /* These read rows, which may be elsewhere once the result is taken over. */
   if (is_adaptive)
     tl_world_note_adaptive(world, &crowd, planned);

@@ -248,6 +248,7 @@ void talus_world_destroy(talus_world *world) {
   tl_kept_free(&world->kept_axes);
   tl_multires_release(&world->multires);
   tl_array_free(&world->widths);
+  tl_array_free(&world->passings);
   tl_array_free(&world->mapped);
   tl_array_free(&world->left);
   tl_array_free(&world->courses);

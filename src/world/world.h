@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "base/pace.h"
 #include "contact/contact.h"
+#include "contact/passing.h"
 #include "crowd/flights.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
@@ -136,6 +137,7 @@ struct talus_world {
   tl_kept_axes kept_axes;      /* nor on this */
   tl_multires multires;        /* of one implicit step */
   tl_widths widths;            /* of shapes; derived */
+  tl_passings passings;        /* bodies that passed through walls in the step under way */
 
   /* What happened so far. */
   tl_step_report last;

@@ -220,6 +220,23 @@ def test_a_joint_of_a_body_that_a_change_holds_is_left_out(tmp_path, change, hel
     assert ("warning: joint 'h'" in done.stderr) == ("joints" in held)
 
 
+@pytest.mark.parametrize("solve", ["ccp", "penalty"])
+@pytest.mark.parametrize("load", ["force", "torque"])
+def test_a_change_of_the_load_of_a_plate_that_presses_is_refused(tmp_path, solve, load):
+    body = ("\n  - {name: lid, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 1], press: {axis: [0, 0, -1], force: 10, max_speed: 1}}"
+            "\n  - {name: other, shape: {box: [0.1, 0.1, 0.1]}, at: [2, 0, 1]}")
+    (tmp_path / "first.yaml").write_text(APART.format(until=0.05, bodies=body, more=f"solve: {solve}").replace("m: {}", "m: {stiffness: 1e3}"))
+    run(tmp_path / "first.yaml", tmp_path / "first")
+    take = "talus: 1\nuntil: 0.01\nstep: {{dt: 1e-3}}\nsolve: {}\nbodies: [{{from: first, change: {{names: {}, {}: [0, 0, -99]}}}}]\n"
+    (tmp_path / "second.yaml").write_text(take.format(solve, "lid", load))
+    done = talus("check", tmp_path / "second.yaml")
+    assert done.returncode == 2
+    assert f"body 1 'lid' another {load}, but it presses" in done.stderr and "leave it out (`except`)" in done.stderr
+    (tmp_path / "third.yaml").write_text(take.format(solve, "other", load))
+    done = talus("check", tmp_path / "third.yaml")
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_resolved_scene_of_a_press_is_valid(tmp_path):
     body = "\n  - {name: b, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 1], press: {axis: [0, 0, -1], force: 10, max_speed: 1}}"
     (tmp_path / "first.yaml").write_text(APART.format(until=0.05, bodies=body, more=""))

@@ -58,6 +58,25 @@ def test_sizes_and_records_belong_together(tmp_path):
         assert done.returncode == 2 and why in done.stderr
 
 
+def test_edges_of_intervals_are_written_as_they_were_given(tmp_path):
+    """In steps of 0.01 s, 35 steps are 0.35000000000000003 s."""
+    (tmp_path / "ball.yaml").write_text("""\
+talus: 1
+until: 0.5
+gravity: [0, 0, 0]
+step: {dt: 0.01}
+materials: {m: {}}
+bodies: [{shape: {sphere: 0.1}, at: [0, 0, 1]}]
+probes: [{name: p, region: {box: [[-1, -1, -1], [1, 1, 2]]}, record: [count], every: 0.05}]
+zones: [{name: z, of: {at: [0, 0, 1]}, radius: 0.5, every: 0.05}]
+""")
+    run(tmp_path / "ball.yaml", tmp_path / "out")
+    edges = ["0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35", "0.4", "0.45", "0.5"]
+    for name in "p", "z":
+        lines = (tmp_path / f"out/probes/{name}.csv").read_text().splitlines()[1:]
+        assert [line.split(",")[:2] for line in lines] == [list(pair) for pair in zip(edges, edges[1:])]
+
+
 @pytest.fixture
 def drained(tmp_path):
     """BUSY, with a second sink that has no name of a file, and a domain that bodies fall out of."""

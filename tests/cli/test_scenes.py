@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import BALL, SHORT, long_test, run, talus
+from conftest import BALL, SHORT, hash_of, long_test, run, talus
 
 FOLDER = pathlib.Path(__file__).parents[2] / "scenes"
 SCENES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -47,11 +47,14 @@ def test_a_scene_opens_with_a_sentence_on_what_to_see(name):
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_a_scene_runs_without_a_word(name, tmp_path):
+def test_a_scene_runs_without_a_word_and_so_does_its_resolved_file(name, tmp_path):
     step = re.search(r"\b(?:dt|max): ([0-9.e-]+)[,}\s]", (FOLDER / f"{name}.yaml").read_text())
     until = max(0.01 if SHORT else 0.05, float(step[1]) if step else 0)
     done = run(name, tmp_path / "out", "--until", until, "--quiet")
     assert done.stderr == ""
+    # the scene with everything filled in, which the folder has, is the same scene
+    again = run(tmp_path / "out/scene.yaml", tmp_path / "again", "--until", until, "--quiet")
+    assert hash_of(again) == hash_of(done)
 
 
 @long_test

@@ -79,6 +79,9 @@ unsigned tl_balls_find_fate(const tl_ball_step *job, const tl_ball *ball);
  * few. */
 talus_status tl_balls_push_walls(tl_ball_step *job);
 
+/* Tells crowd->passings of balls that leapt over a wall in this step. */
+talus_status tl_balls_find_passings(const tl_ball_step *job);
+
 /* Kicks and drifts of eight consecutive balls, in lanes. */
 typedef struct tl_ball_kicks {
   /* Moves balls to the positions at which contacts are found next; false if one left its place in

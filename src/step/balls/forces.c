@@ -12,6 +12,7 @@ bool tl_ball_uses_lanes(void) { return !atomic_load(&scalar_only); }
 
 void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->skin);
+  tl_array_free(&list->leapers);
   tl_array_free(&list->rank);
   tl_array_free(&list->slot);
   tl_array_free(&list->rows);

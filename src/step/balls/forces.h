@@ -130,7 +130,8 @@ typedef struct tl_ball_list {
   double smallest, largest; /* m: radius, of all that move; 0 where nothing does */
   double lightest;          /* kg: mass, likewise */
   bool has_loads;           /* constant forces: those of contacts alone are in `pure` */
-  TL_ARRAY(talus_real) skin; /* m, by slot: how far it may come before the list is renewed */
+  TL_ARRAY(talus_real) skin;  /* m, by slot: how far it may come before the list is renewed */
+  TL_ARRAY(uint32_t) leapers; /* slots of balls that may leap over a wall in one step */
   size_t count, blocks;
   TL_ARRAY(uint32_t) rank, slot; /* by slot; by rank */
   TL_ARRAY(tl_ball_rows) rows;   /* by rank / 8, as kept */

@@ -309,6 +309,17 @@ static void choose_range(void *context, size_t begin, size_t end) {
   }
 }
 
+/* No ball moves in one step by more than twice its skin: it would leave its place in the list. */
+static talus_status find_leapers(const tl_crowd *crowd, tl_ball_list *list) {
+  const tl_model *model = crowd->model;
+  list->leapers.count = 0;
+  for (uint32_t i = 0; i < crowd->count; ++i)
+    if (!tl_body_is_static(model, i) &&
+        2 * list->skin.data[i] > TL_BALL_LEAP * tl_penalty_radius(model, i))
+      TL_TRY(tl_array_push(&list->leapers, i));
+  return TALUS_OK;
+}
+
 /* Chooses the skin of each ball: at least its displacement in the next step, up to SKIN_FASTEST. */
 static talus_status choose_skins(const tl_crowd *crowd, tl_ball_list *list) {
   const tl_model *model = crowd->model;
@@ -316,7 +327,7 @@ static talus_status choose_skins(const tl_crowd *crowd, tl_ball_list *list) {
   measure_balls(crowd, list);
   skin_job job = {model, crowd, list->smallest, list->skin.data};
   tl_for(&model->par, crowd->count, 1024, choose_range, &job);
-  return TALUS_OK;
+  return find_leapers(crowd, list);
 }
 
 /* Finds pairs of balls within their skins. */

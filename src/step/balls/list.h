@@ -77,6 +77,10 @@ void tl_balls_lay_springs(const tl_model *model, tl_old_springs *springs);
  * room. */
 talus_status tl_balls_lay_candidates(const tl_model *model, tl_arena *arena, tl_ball_list *list);
 
+/* Way of one step, in radii, beyond which a ball may be on the other side of a thin wall without a
+ * contact at the end. */
+#define TL_BALL_LEAP TL_R(1.0)
+
 /* One step, like tl_step_verlet; state and contacts stay in the list. When needed, contacts come
  * home to *contacts and the state to *crowd->out. A step that fails ends the list, and springs
  * begin anew: it may have stretched them or made them not finite. */

@@ -104,6 +104,7 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   const double begun = tl_clock();
   tl_balls_set_forces(job);
   TL_TRY(tl_balls_push_walls(job));
+  TL_TRY(tl_balls_find_passings(job));
   if (where->soon & TL_THE_CONTACTS)
     TL_TRY(tl_balls_reserve(list, job->balls->contacts));
   bool has_old_contacts = false;

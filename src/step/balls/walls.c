@@ -2,6 +2,7 @@
 #include "step/balls/balls.h"
 
 #include "contact/history.h"
+#include "contact/passing.h"
 #include "narrow/narrow.h"
 
 static void write_mid(const tl_ball_step *job, uint32_t slot) {
@@ -101,4 +102,28 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   if (status != TALUS_OK) /* contacts of the last step, with their springs, stay */
     tl_contacts_swap(&list->wall_contacts, &list->wall_before);
   return status;
+}
+
+talus_status tl_balls_find_passings(const tl_ball_step *job) {
+  const tl_crowd *crowd = job->crowd;
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  tl_passing_walls walls = {0};
+  if (!crowd->passings || !crowd->widths || job->begins || job->list->leapers.count == 0)
+    return TALUS_OK;
+  TL_TRY(tl_passing_lay_walls(crowd, crowd->widths->statics, &walls));
+  for (size_t i = 0; walls.count > 0 && i < job->list->leapers.count; ++i) {
+    const uint32_t slot = job->list->leapers.data[i], rank = job->list->rank.data[slot];
+    const tl_ball_place *place = &job->list->place.data[rank];
+    const talus_dvec3 way = tl_dscale(tl_widen(tl_balls_mid(job, rank).velocity), crowd->dt);
+    const talus_dvec3 to = {place->x, place->y, place->z};
+    uint32_t through;
+    if (tl_dlength(way) < (double)(TL_BALL_LEAP * tl_penalty_radius(job->model, slot)) ||
+        tl_passing_is_exempt(job->model, slot))
+      continue;
+    (void)tl_passing_follow(job->model, &walls, slot, tl_dsub(to, way), to, &through);
+    if (through != TL_NONE)
+      TL_TRY(tl_passing_add(crowd, slot, through, crowd->passings));
+  }
+  tl_arena_release(crowd->arena, mark);
+  return TALUS_OK;
 }

@@ -1,0 +1,261 @@
+#include "contact/passing.h"
+
+#include "joint/joint.h"
+#include "shape/shape.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* What sums of many small ways, in float, may lose of a room in each step. */
+#define ROUNDING 1.25e-7F
+/* A room is given less than was found, for the rounding of positions and radii. */
+#define SAFE 0.999
+/* Meshes are searched up to this many bounding radii of a body, or ways of its step. */
+#define SEARCHED 8
+
+/* ---- walls ----------------------------------------------------------------------------------- */
+
+static bool is_wall(const tl_model *model, uint32_t slot) {
+  return tl_body_is_static(model, slot) && tl_body_shape(model, slot)->bounded;
+}
+
+/* An upper bound of the angle between two rotations, rad: the chord of a quarter of it is half of
+ * the distance of the quaternions, and no arc up to a quarter of a turn is 1.12 times its chord. */
+static double angle_between(talus_quat p, talus_quat q) {
+  const double w = (double)(p.w - q.w), x = (double)(p.x - q.x), y = (double)(p.y - q.y),
+               z = (double)(p.z - q.z);
+  const double v = (double)(p.w + q.w), r = (double)(p.x + q.x), s = (double)(p.y + q.y),
+               t = (double)(p.z + q.z);
+  const double apart = w * w + x * x + y * y + z * z, opposite = v * v + r * r + s * s + t * t;
+  return 2.3 * sqrt(fmin(apart, opposite));
+}
+
+static tl_passing_wall wall_at(const tl_crowd *crowd, uint32_t slot) {
+  const tl_model *model = crowd->model;
+  tl_passing_wall w = {.slot = slot,
+                       .reach = (double)tl_body_shape(model, slot)->radius *
+                                (double)model->property.scale[slot],
+                       .before = crowd->in->position[slot],
+                       .after = crowd->out->position[slot],
+                       .turned_before = tl_frame_from_quat(crowd->in->rotation[slot]),
+                       .turned_after = tl_frame_from_quat(crowd->out->rotation[slot])};
+  if (model->property.flags[slot] & TL_FLAG_KINEMATIC)
+    w.moved = tl_dlength(tl_model_offset(model, w.before, w.after)) +
+              w.reach * angle_between(crowd->in->rotation[slot], crowd->out->rotation[slot]);
+  return w;
+}
+
+static void bound_group(const tl_model *model, tl_passing_walls *walls, size_t group) {
+  const size_t first = group * TL_PASSING_GROUP;
+  const talus_dvec3 centre = walls->wall[first].after;
+  double radius = 0;
+  for (size_t k = first; k < first + TL_PASSING_GROUP && k < walls->count; ++k) {
+    const tl_passing_wall *w = &walls->wall[k];
+    radius =
+        fmax(radius, tl_dlength(tl_model_offset(model, centre, w->after)) + w->reach + w->moved);
+  }
+  walls->centre[group] = centre, walls->radius[group] = radius;
+}
+
+talus_status tl_passing_lay_walls(const tl_crowd *crowd, uint32_t statics,
+                                  tl_passing_walls *walls) {
+  const tl_model *model = crowd->model;
+  const uint32_t end = statics < model->bodies ? statics : (uint32_t)model->bodies;
+  size_t count = 0;
+  *walls = (tl_passing_walls){0};
+  for (uint32_t i = 0; i < end; ++i)
+    count += is_wall(model, i);
+  const size_t groups = (count + TL_PASSING_GROUP - 1) / TL_PASSING_GROUP;
+  TL_TAKE(crowd->arena, count, &walls->wall);
+  TL_TAKE(crowd->arena, groups, &walls->centre);
+  TL_TAKE(crowd->arena, groups, &walls->radius);
+  for (uint32_t i = 0; i < end; ++i)
+    if (is_wall(model, i)) {
+      walls->wall[walls->count++] = wall_at(crowd, i);
+      walls->moved = fmax(walls->moved, walls->wall[walls->count - 1].moved);
+    }
+  for (size_t k = 0; k < groups; ++k)
+    bound_group(model, walls, k);
+  return TALUS_OK;
+}
+
+/* ---- one body -------------------------------------------------------------------------------- */
+
+typedef struct walk {
+  const tl_model *model;
+  uint32_t slot;
+  talus_dvec3 moved; /* from the begin of the step to its end */
+  double way;        /* m: length of that */
+  double searched;   /* m: rooms of meshes are not larger */
+  double room;       /* m, so far */
+  uint32_t through;
+} walk;
+
+/* Follows the body past one image of a wall; `to`: from the wall's centre at the end of the step.
+ */
+static void follow_past(walk *w, const tl_passing_wall *wall, talus_dvec3 to) {
+  const tl_model *model = w->model;
+  const tl_shape *shape = tl_body_shape(model, wall->slot);
+  const double ways = w->way + wall->moved, apart = tl_dlength(to) - wall->reach;
+  if (apart > fmax(ways, fmin(w->room, w->searched))) {
+    w->room = fmin(w->room, apart);
+    return;
+  }
+  const double scale = (double)model->property.scale[wall->slot];
+  const talus_dvec3 end = tl_dscale(tl_frame_to_local(&wall->turned_after, to), 1 / scale);
+  const double most = fmax(w->searched, ways);
+  const double clear = scale * tl_shape_clearance(shape, end, most / scale);
+  w->room = fmin(w->room, clear);
+  if (SAFE * clear > ways || w->through != TL_NONE)
+    return;
+  const talus_dvec3 shift = tl_model_offset(model, wall->before, wall->after);
+  const talus_dvec3 from = tl_dadd(tl_dsub(to, w->moved), shift);
+  const talus_dvec3 begin = tl_dscale(tl_frame_to_local(&wall->turned_before, from), 1 / scale);
+  if (tl_shape_is_crossed(shape, begin, end))
+    w->through = wall->slot;
+}
+
+/* A wall as long as half a period is near by more than its nearest image. */
+static int images_of(const talus_domain_def *domain, int axis, double length, double reach) {
+  return domain->enabled && domain->periodic[axis] && 4 * reach > length ? 1 : 0;
+}
+
+static void follow_past_images(walk *w, const tl_passing_wall *wall, talus_dvec3 to) {
+  const talus_domain_def *domain = &w->model->domain;
+  const talus_dvec3 length = tl_dsub(domain->box.hi, domain->box.lo);
+  const int x = images_of(domain, 0, length.x, wall->reach);
+  const int y = images_of(domain, 1, length.y, wall->reach);
+  const int z = images_of(domain, 2, length.z, wall->reach);
+  for (int i = -x; i <= x; ++i)
+    for (int j = -y; j <= y; ++j)
+      for (int k = -z; k <= z; ++k)
+        follow_past(w, wall, tl_dadd(to, tl_dvec3(i * length.x, j * length.y, k * length.z)));
+}
+
+double tl_passing_follow(const tl_model *model, const tl_passing_walls *walls, uint32_t slot,
+                         talus_dvec3 from, talus_dvec3 to, uint32_t *through) {
+  const uint32_t group = model->property.group[slot];
+  walk w = {.model = model, .slot = slot, .through = TL_NONE, .room = FLT_MAX};
+  w.moved = tl_model_offset(model, from, to);
+  w.way = tl_dlength(w.moved);
+  w.searched = SEARCHED * fmax(w.way + walls->moved, (double)tl_body_shape(model, slot)->radius *
+                                                         (double)model->property.scale[slot]);
+  for (size_t i = 0; i < walls->count; ++i) {
+    if (i % TL_PASSING_GROUP == 0 && i + 1 < walls->count) {
+      const size_t k = i / TL_PASSING_GROUP;
+      const double apart =
+          tl_dlength(tl_model_offset(model, walls->centre[k], to)) - walls->radius[k];
+      if (apart > fmax(w.way, fmin(w.room, w.searched))) {
+        w.room = fmin(w.room, apart);
+        i += TL_PASSING_GROUP - 1;
+        continue;
+      }
+    }
+    const tl_passing_wall *wall = &walls->wall[i];
+    if (!tl_model_ignores(model, group, model->property.group[wall->slot]))
+      follow_past_images(&w, wall, tl_model_offset(model, wall->after, to));
+  }
+  *through = w.through;
+  return SAFE * w.room;
+}
+
+/* ---- all bodies ------------------------------------------------------------------------------ */
+
+bool tl_passing_is_exempt(const tl_model *model, uint32_t slot) {
+  return tl_body_is_static(model, slot) || (model->property.flags[slot] & TL_FLAG_SUNK) ||
+         !tl_shape_holds_centre(tl_body_shape(model, slot));
+}
+
+typedef struct passing_job {
+  const tl_crowd *crowd;
+  tl_passing_walls walls;
+  float *room;
+  uint8_t *is_due; /* by block: somebody has no room left */
+  uint32_t *count; /* of found, by block */
+  tl_pair *found;  /* of block k from k * TL_BLOCK on */
+} passing_job;
+
+/* The sum of the shares of axes is no less than the way. Wrapped positions are far apart: then,
+ * too, there is no room left. */
+static void use_up(void *context, size_t begin, size_t end) {
+  const passing_job *job = context;
+  const talus_dvec3 *from = job->crowd->in->position, *to = job->crowd->out->position;
+  const float drift = (float)(job->walls.moved * (1 + 1e-6));
+  float *room = job->room;
+  for (size_t block = begin; block < end; ++block) {
+    const size_t last = (block + 1) * TL_BLOCK;
+    bool is_due = false;
+    for (size_t i = block * TL_BLOCK; i < last && i < job->crowd->count; ++i) {
+      const double way =
+          fabs(to[i].x - from[i].x) + fabs(to[i].y - from[i].y) + fabs(to[i].z - from[i].z);
+      const float left = room[i] - (room[i] * ROUNDING + (float)way + drift);
+      is_due |= !(left >= 0);
+      room[i] = left;
+    }
+    job->is_due[block] = is_due;
+  }
+}
+
+static void follow_due(void *context, size_t begin, size_t end) {
+  const passing_job *job = context;
+  const tl_crowd *crowd = job->crowd;
+  for (size_t block = begin; block < end; ++block) {
+    const size_t first = block * TL_BLOCK, last = first + TL_BLOCK;
+    job->count[block] = 0;
+    for (size_t i = first; job->is_due[block] && i < last && i < crowd->count; ++i) {
+      if (job->room[i] >= 0)
+        continue;
+      const uint32_t slot = (uint32_t)i;
+      uint32_t through = TL_NONE;
+      job->room[i] = FLT_MAX;
+      if (tl_passing_is_exempt(crowd->model, slot))
+        continue;
+      const double room = tl_passing_follow(crowd->model, &job->walls, slot, crowd->in->position[i],
+                                            crowd->out->position[i], &through);
+      job->room[i] = (float)fmin(fmax(room, 0), FLT_MAX);
+      if (through != TL_NONE)
+        job->found[first + job->count[block]++] = (tl_pair){slot, through};
+    }
+  }
+}
+
+talus_status tl_passing_add(const tl_crowd *crowd, uint32_t body, uint32_t wall,
+                            tl_passings *found) {
+  tl_pair pair = {body < wall ? body : wall, body < wall ? wall : body};
+  tl_pairs apart = {&pair, 1};
+  if (crowd->joints)
+    tl_joints_keep_apart(crowd->joints, &apart);
+  const tl_pair passing = {body, wall};
+  return apart.count == 0 ? TALUS_OK : tl_array_push(found, passing);
+}
+
+static talus_status keep(const passing_job *job, size_t blocks, tl_passings *found) {
+  for (size_t block = 0; block < blocks; ++block)
+    for (size_t k = 0; k < job->count[block]; ++k) {
+      const tl_pair pair = job->found[block * TL_BLOCK + k];
+      TL_TRY(tl_passing_add(job->crowd, pair.a, pair.b, found));
+    }
+  return TALUS_OK;
+}
+
+talus_status tl_passing_find(const tl_crowd *crowd, uint32_t statics, float *room,
+                             tl_passings *found) {
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  const size_t blocks = (crowd->count + TL_BLOCK - 1) / TL_BLOCK;
+  passing_job job = {.crowd = crowd, .room = room};
+  TL_TRY(tl_passing_lay_walls(crowd, statics, &job.walls));
+  if (job.walls.count > 0) {
+    TL_TAKE(crowd->arena, blocks, &job.is_due);
+    TL_TAKE(crowd->arena, blocks, &job.count);
+    TL_TAKE(crowd->arena, crowd->count, &job.found);
+    tl_for(&crowd->model->par, blocks, 4, use_up, &job);
+    tl_for(&crowd->model->par, blocks, 1, follow_due, &job);
+    const talus_status status = keep(&job, blocks, found);
+    if (status != TALUS_OK) /* the step will be taken again: from places that rooms do not go by */
+      memset(room, 0, crowd->count * sizeof *room);
+    TL_TRY(status);
+  }
+  tl_arena_release(crowd->arena, mark);
+  return TALUS_OK;
+}
