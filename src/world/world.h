@@ -71,6 +71,14 @@ typedef struct tl_unfinished_step {
   bool was_pushed; /* before they were */
 } tl_unfinished_step;
 
+/* Whom a zone binds to a body of this group is awake since then: nobody falls asleep between steps.
+ * So moving many bodies by hand takes one pass over all, not one for each. */
+typedef struct tl_roused {
+  bool is_known;
+  uint32_t group;
+  double time;
+} tl_roused;
+
 /* Of adaptive steps (world/adaptive.c); saved, but for `stops`. */
 typedef struct tl_adaptive {
   bool stops;          /* talus_world_step returns where an interval of a probe ends, too */
@@ -162,7 +170,8 @@ struct talus_world {
   TL_ARRAY(talus_left) left;
   talus_log_fn *log;
   void *log_context;
-  bool is_telling;    /* the log callback is being called */
+  bool is_telling; /* the log callback is being called */
+  tl_roused roused;
   bool is_rearranged; /* bodies were added or moved since tl_world_check_crowding */
 
   tl_pace pace;  /* all threads or one; not saved: it changes time, never bits */
