@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct setup {
   const char *name, *what;
@@ -20,12 +19,6 @@ typedef struct setup {
   bool (*fill)(talus_world *world, talus_material m, int bodies);
   int sizes[3];
 } setup;
-
-typedef struct outcome {
-  double body_steps, seconds, window, held;
-  uint64_t rollbacks, rendezvous, clusters, rounds;
-  size_t most;
-} outcome;
 
 static const talus_vec3 still = {0, 0, 0};
 
@@ -211,66 +204,153 @@ static const setup setups[] = {
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-static talus_status count_steps(void *context, const tl_crowd *crowd) {
-  (void)crowd;
-  ++*(uint64_t *)context;
+#define HALVES 10 /* times that the step of fixed ones is halved, at most */
+
+typedef struct watched {
+  uint64_t steps;
+  double overlap; /* of a halo: the deepest at the begin of a step */
+} watched;
+
+static talus_status watch(void *context, const tl_crowd *crowd) {
+  watched *w = context;
+  const tl_contacts *contacts = crowd->contacts_after;
+  w->steps++;
+  if (crowd->model->step != TALUS_STEP_FIXED)
+    return TALUS_OK;
+  for (size_t i = 0; i < contacts->count; ++i) {
+    const tl_contact *c = &contacts->data[i];
+    const double halo =
+        (double)tl_halo_of(crowd->model, c->a) + (double)tl_halo_of(crowd->model, c->b);
+    w->overlap = fmax(w->overlap, -(double)c->gap / halo);
+  }
   return TALUS_OK;
 }
 
-static bool measure(const setup *s, int bodies, talus_step_kind step, int threads, double until,
-                    outcome *out) {
+static void note_steps(const talus_world *world, const watched *w, int bodies, local_kind kind,
+                       local_outcome *out) {
+  const tl_local_counts *counts = &world->local.counts;
+  double phases = 0;
+  for (int k = 0; k < LOCAL_PHASES - 1; ++k)
+    out->phase[k] = world->wall[k], phases += world->wall[k];
+  out->phase[LOCAL_PHASES - 1] = fmax(out->wall - phases, 0);
+  out->body_steps = kind == LOCAL_LOCAL ? (double)counts->body_steps : (double)w->steps * bodies;
+  out->overlap = w->overlap;
+  out->window = counts->window;
+  out->held = counts->body_steps > 0 ? (double)counts->held / (double)counts->body_steps : 0;
+  out->clusters = counts->clusters, out->rounds = counts->rounds;
+  out->rollbacks = counts->rollbacks, out->rendezvous = counts->rendezvous;
+  out->most = counts->most_members;
+  out->hash = talus_world_hash(world);
+  if (kind == LOCAL_FIXED) {
+    out->steps[0] = w->steps, out->lengths[0] = w->steps * (uint64_t)bodies;
+    return;
+  }
+  const bool is_local = kind == LOCAL_LOCAL;
+  memcpy(out->steps, is_local ? counts->steps : world->adaptive.steps, sizeof out->steps);
+  memcpy(out->lengths, is_local ? counts->histogram : world->adaptive.body_steps,
+         sizeof out->lengths);
+  if (is_local)
+    memcpy(out->dropped, counts->dropped, sizeof out->dropped);
+}
+
+static bool measure(const setup *s, int bodies, local_kind kind, double dt, int threads,
+                    double until, local_outcome *out) {
+  static const talus_step_kind steps[] = {TALUS_STEP_FIXED, TALUS_STEP_ADAPTIVE, TALUS_STEP_LOCAL};
   talus_world_def def = talus_world_def_default();
   talus_material_def stuff = talus_material_def_default();
   talus_material m;
   talus_world *world;
+  watched seen = {0};
   def.gravity = (talus_vec3){0, 0, TL_R(-s->gravity)};
-  def.dt = s->max, def.step = step, def.threads = threads;
+  def.dt = dt, def.step = steps[kind], def.threads = threads;
   stuff.density = 1000, stuff.friction = 0.4, stuff.restitution = TL_R(s->restitution);
+  *out = (local_outcome){.dt = dt};
   if (talus_world_create(&def, &world) != TALUS_OK)
     return false;
   bool good = talus_world_add_material(world, &stuff, &m) == TALUS_OK && s->fill(world, m, bodies);
-  uint64_t steps = 0;
-  if (step == TALUS_STEP_ADAPTIVE)
-    world->watch = count_steps, world->watch_context = &steps;
-  const clock_t begun = clock();
-  good = good && talus_world_step(world, (uint64_t)(until / s->max + 0.5)) == TALUS_OK;
-  const tl_local_counts *counts = &world->local.counts;
-  *out = (outcome){
-      .body_steps = step == TALUS_STEP_LOCAL ? (double)counts->body_steps : (double)steps * bodies,
-      .seconds = (double)(clock() - begun) / CLOCKS_PER_SEC,
-      .window = counts->window,
-      .held = counts->body_steps > 0 ? (double)counts->held / (double)counts->body_steps : 0,
-      .clusters = counts->clusters,
-      .rounds = counts->rounds,
-      .rollbacks = counts->rollbacks,
-      .rendezvous = counts->rendezvous,
-      .most = counts->most_members};
-  if (!good)
+  if (kind != LOCAL_LOCAL) /* which would record all paths for it */
+    world->watch = watch, world->watch_context = &seen;
+  const double cpu = bench_cpu(), now = bench_now();
+  good = good && talus_world_step(world, (uint64_t)(until / dt + 0.5)) == TALUS_OK;
+  out->seconds = bench_cpu() - cpu, out->wall = bench_now() - now;
+  if (good)
+    note_steps(world, &seen, bodies, kind, out);
+  else
     cli_error("bench local: %s of %d: %s", s->name, bodies, talus_last_error());
   talus_world_destroy(world);
   return good;
 }
 
-static bool run_setup(const setup *s, int threads, bool quick, FILE *csv) {
-  for (int i = 0; i < (quick ? 1 : 3); ++i) {
-    const int bodies = s->sizes[i];
-    const double until = quick ? fmin(s->until, 4 * s->max) : s->until;
-    outcome a, l;
-    if (!measure(s, bodies, TALUS_STEP_ADAPTIVE, threads, until, &a) ||
-        !measure(s, bodies, TALUS_STEP_LOCAL, threads, until, &l))
+/* Fixed steps of the same error: the longest, of the grid's length halved again and again, with
+ * which no two bodies overlap by more than the halo that the others keep. Not sought where it would
+ * take ten times as long as adaptive steps. */
+static bool measure_fixed(const setup *s, int bodies, int threads, double until, double most,
+                          local_outcome *out) {
+  double dt = s->max;
+  for (int i = 0; i < HALVES; ++i, dt *= 0.5) {
+    if (!measure(s, bodies, LOCAL_FIXED, dt, threads, until, out))
       return false;
-    printf("%-10s %6d %12.0f %12.0f %8.2f %9.3f %9.3f %8.2f %8zu %9llu %9llu %6.1f\n", s->name,
-           bodies, a.body_steps, l.body_steps, a.body_steps / l.body_steps, a.seconds, l.seconds,
-           a.seconds / l.seconds, l.most, (unsigned long long)l.rollbacks,
-           (unsigned long long)l.rendezvous, 100 * l.held);
-    if (csv)
-      fprintf(csv, "%s,%d,%.0f,%.0f,%.6f,%.6f,%zu,%llu,%llu,%.6g,%.6g,%llu,%llu\n", s->name, bodies,
-              a.body_steps, l.body_steps, a.seconds, l.seconds, l.most,
-              (unsigned long long)l.rollbacks, (unsigned long long)l.rendezvous, l.window, l.held,
-              (unsigned long long)l.clusters, (unsigned long long)l.rounds);
-    fflush(stdout);
+    if (out->overlap <= 1)
+      return true;
+    if (out->seconds > most)
+      break;
+  }
+  const double overlap = out->overlap;
+  *out = (local_outcome){.overlap = overlap};
+  return true;
+}
+
+static bool measure_threads(const setup *s, int threads, double until, local_figures *f) {
+  const local_outcome *one = &f->of[f->count - 1][LOCAL_LOCAL];
+  for (f->threads = 0; f->threads < LOCAL_THREADS && 1 << f->threads <= threads; ++f->threads) {
+    local_outcome out;
+    if (!measure(s, f->bodies[f->count - 1], LOCAL_LOCAL, s->max, 1 << f->threads, until, &out))
+      return false;
+    f->wall[f->threads] = out.wall;
+    if (out.hash != one->hash) {
+      cli_error("bench local: %s: %d threads gave another state", s->name, 1 << f->threads);
+      return false;
+    }
   }
   return true;
+}
+
+static void print_row(const char *name, int bodies, const local_outcome *of) {
+  const local_outcome *x = &of[LOCAL_FIXED], *a = &of[LOCAL_ADAPTIVE], *l = &of[LOCAL_LOCAL];
+  char fixed[40] = "-";
+  if (x->body_steps > 0)
+    snprintf(fixed, sizeof fixed, "%.3g", x->dt);
+  printf(
+      "%-10s %6d %12.0f %12.0f %8.2f %9.3f %9.3f %8.2f %8zu %9llu %9llu %6.1f %9s %12.0f %9.3f\n",
+      name, bodies, a->body_steps, l->body_steps, a->body_steps / l->body_steps, a->seconds,
+      l->seconds, a->seconds / l->seconds, l->most, (unsigned long long)l->rollbacks,
+      (unsigned long long)l->rendezvous, 100 * l->held, fixed, x->body_steps, x->seconds);
+  fflush(stdout);
+}
+
+static bool run_setup(const setup *s, int threads, bool quick, const char *folder,
+                      const local_tables *tables) {
+  static local_figures f;
+  const double until = quick ? fmin(s->until, 4 * s->max) : s->until;
+  memset(&f, 0, sizeof f);
+  f.name = s->name, f.max = s->max;
+  for (int i = 0; i < (quick ? 1 : LOCAL_SIZES); ++i) {
+    const int bodies = f.bodies[i] = s->sizes[i];
+    local_outcome *of = f.of[i];
+    if (!measure(s, bodies, LOCAL_ADAPTIVE, s->max, threads, until, &of[LOCAL_ADAPTIVE]) ||
+        !measure(s, bodies, LOCAL_LOCAL, s->max, threads, until, &of[LOCAL_LOCAL]) ||
+        !measure_fixed(s, bodies, threads, until, 10 * of[LOCAL_ADAPTIVE].seconds,
+                       &of[LOCAL_FIXED]))
+      return false;
+    f.count++;
+    print_row(s->name, bodies, of);
+  }
+  if (threads > 1 && !measure_threads(s, threads, until, &f))
+    return false;
+  for (int k = 0; k < f.threads; ++k)
+    printf("%-10s %6d bodies, %d threads: %.3f s\n", s->name, f.bodies[f.count - 1], 1 << k,
+           f.wall[k]);
+  return local_tables_add(tables, &f) && (!folder || local_draw(folder, &f));
 }
 
 int bench_local(int argc, char **argv) {
@@ -279,17 +359,21 @@ int bench_local(int argc, char **argv) {
   bool quick = false;
   const cli_option list[] = {
       {"table", 0, CLI_TEXT, "NAME", "one setup alone, below", &table},
-      {"threads", 0, CLI_COUNT, "N", "(default 1)", &threads},
+      {"threads", 0, CLI_COUNT, "N", "(default 1); above 1 the largest size with 1, 2, 4, ...",
+       &threads},
       {"quick", 0, CLI_FLAG, NULL, "few bodies and steps: to see that it works", &quick},
-      {"output", 'o', CLI_TEXT, "FOLDER", "the table as CSV", &output},
+      {"output", 'o', CLI_TEXT, "FOLDER", "tables as CSV, figures as SVG", &output},
       {0}};
   const cli_usage usage = {
       .synopsis = "talus bench local [options]",
-      .about = "Steps of clusters (step: local) against one step for all (adaptive).",
+      .about = "Steps of clusters (step: local) against one step for all (adaptive, fixed).",
       .options = list,
       .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower; clusters: how\n"
               "they are found, by the thesis' Algorithm 2 and by union-find.\n"
-              "CPU seconds are of this process. held: share of steps that the grid cut short.\n",
+              "CPU seconds are of this process. held: share of steps that the grid cut short.\n"
+              "fixed: the longest step with which no overlap is deeper than a halo; -: none was\n"
+              "found within ten times the time of adaptive steps. Figures, for each setup: time\n"
+              "and steps of bodies against size, lengths of steps, phases, clusters, threads.\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench local", argc, argv);
   if (parsed < 0)
@@ -302,18 +386,16 @@ int bench_local(int argc, char **argv) {
     return CLI_INPUT;
   if (table && strcmp(table, "clusters") == 0)
     return bench_local_clusters(quick) ? CLI_DONE : CLI_FAILED;
-  FILE *csv;
-  if (!bench_csv_open(output, "local",
-                      "setup,bodies,body_steps_adaptive,body_steps_local,seconds_adaptive,"
-                      "seconds_local,most_members,rollbacks,rendezvous,window,held,clusters,rounds",
-                      &csv))
+  local_tables tables;
+  if (!local_tables_open(output, &tables))
     return CLI_FAILED;
   printf("talus %s (%s), %d threads\n", talus_version(), talus_features(), threads);
-  printf("%-10s %6s %12s %12s %8s %9s %9s %8s %8s %9s %9s %6s\n", "setup", "bodies", "adaptive",
-         "local", "ratio", "CPU s", "CPU s", "ratio", "largest", "rollbacks", "meetings", "held %");
+  printf("%-10s %6s %12s %12s %8s %9s %9s %8s %8s %9s %9s %6s %9s %12s %9s\n", "setup", "bodies",
+         "adaptive", "local", "ratio", "CPU s", "CPU s", "ratio", "largest", "rollbacks",
+         "meetings", "held %", "fixed dt", "fixed", "CPU s");
   bool good = true;
   for (size_t i = 0; good && i < SETUPS; ++i)
     if (!table || strcmp(table, setups[i].name) == 0)
-      good = run_setup(&setups[i], threads, quick, csv);
-  return bench_csv_close(csv) && good ? CLI_DONE : CLI_FAILED;
+      good = run_setup(&setups[i], threads, quick, output, &tables);
+  return local_tables_close(&tables) && good ? CLI_DONE : CLI_FAILED;
 }

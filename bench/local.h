@@ -2,7 +2,51 @@
 #ifndef BENCH_LOCAL_H
 #define BENCH_LOCAL_H
 
+#include "step/step.h"
+
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum local_kind { LOCAL_FIXED, LOCAL_ADAPTIVE, LOCAL_LOCAL, LOCAL_KINDS } local_kind;
+enum { LOCAL_PHASES = 5, LOCAL_SIZES = 3, LOCAL_THREADS = 8 };
+extern const char *const local_kind_names[LOCAL_KINDS];
+extern const char *const local_phase_names[LOCAL_PHASES];
+
+/* What one run did. */
+typedef struct local_outcome {
+  double body_steps, seconds, wall, window, held;
+  double dt;      /* s: fixed: the longest step that is good enough; 0: none is */
+  double overlap; /* of a halo: fixed: the deepest one with it */
+  uint64_t rollbacks, rendezvous, clusters, rounds;
+  uint64_t lengths[TL_LENGTHS]; /* steps of bodies by length: of the grid, half of it, ... */
+  uint64_t steps[TL_LENGTHS];   /* steps of clusters, of everybody, by length */
+  uint64_t dropped[TL_LENGTHS]; /* of clusters, computed in vain */
+  double phase[LOCAL_PHASES];   /* s */
+  size_t most;                  /* bodies of the largest cluster */
+  uint64_t hash;                /* of the state at the end */
+} local_outcome;
+
+/* All that was measured of a setup. */
+typedef struct local_figures {
+  const char *name;
+  double max; /* s: the grid */
+  int count;  /* sizes that were measured */
+  int bodies[LOCAL_SIZES];
+  local_outcome of[LOCAL_SIZES][LOCAL_KINDS];
+  int threads; /* numbers of threads that were tried at the largest size: 1, 2, 4, ... */
+  double wall[LOCAL_THREADS];
+} local_figures;
+
+/* Tables (CSV) and drawings (SVG) of a setup in the folder, which is there; false after an error
+ * message. */
+typedef struct local_tables {
+  FILE *sizes, *lengths, *phases, *threads;
+} local_tables;
+bool local_tables_open(const char *folder, local_tables *tables);
+bool local_tables_add(const local_tables *tables, const local_figures *figures);
+bool local_tables_close(local_tables *tables);
+bool local_draw(const char *folder, const local_figures *figures);
 
 /* Clusters of a graph by sweeps of least labels (the thesis' Algorithm 2) and by union-find. */
 bool bench_local_clusters(bool quick);

@@ -147,6 +147,25 @@ TEST(who_lost_a_neighbour_that_pulled_wakes) {
   }
 }
 
+/* Who was woken by one member of the group need not be looked for again until the next step, after
+ * which it may sleep again. */
+TEST(every_member_that_is_moved_wakes_whom_it_pulled) {
+  const bed b = make_bed(true);
+  const talus_body x = put(&b, 0, 0.1), y = put(&b, 0.6, 0.1), z = put(&b, -0.6, 0.1);
+  const talus_quat straight = {1, 0, 0, 0};
+  add_zone(&b, pull_of_group(&b, 1));
+  for (int turn = 0; turn < 2; ++turn) {
+    step(&b, 2 * STEPS);
+    CHECK(sleeps(&b, x) && sleeps(&b, y) && sleeps(&b, z));
+    const talus_body moved = turn == 0 ? y : z;
+    CHECK_OK(talus_body_set_pose(b.world, moved, (talus_dvec3){9 - 20 * turn, 0, 0.1}, straight));
+    CHECK(!sleeps(&b, x));
+    CHECK_OK(talus_body_set_pose(b.world, moved, (talus_dvec3){9 - 22 * turn, 0, 0.1}, straight));
+    CHECK(!sleeps(&b, x));
+  }
+  talus_world_destroy(b.world);
+}
+
 TEST(a_shell_wakes_whom_it_turns) {
   const bed b = make_bed(true);
   const talus_body rests = put(&b, 0, 0.1);

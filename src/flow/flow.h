@@ -248,6 +248,11 @@ talus_status tl_flow_find_bonds(const tl_flow *flow, const tl_crowd *crowd, tl_p
 bool tl_flow_is_bound(const tl_flow *flow, const tl_model *model, const tl_state *state, uint32_t a,
                       uint32_t b, bool anywhere);
 
+/* Whether a body can be one of such a pair, and by what: as a member of its group, like all others
+ * of it, or because a zone is about this body. */
+typedef enum tl_flow_bond { TL_BOND_NONE, TL_BOND_OF_GROUP, TL_BOND_OF_BODY } tl_flow_bond;
+tl_flow_bond tl_flow_bond_of(const tl_flow *flow, const tl_model *model, uint32_t slot);
+
 /* Means of a zone over [from, now]; then restarts it. */
 void tl_zone_finish(tl_zone *zone, double now, talus_zone_values *values);
 

@@ -60,6 +60,20 @@ static bool pulls(const tl_zone *zone, const tl_model *model, uint32_t centre, u
   return is_centre(zone, model, centre) && is_of_group(model, body, zone->with);
 }
 
+tl_flow_bond tl_flow_bond_of(const tl_flow *flow, const tl_model *model, uint32_t slot) {
+  tl_flow_bond bond = TL_BOND_NONE;
+  for (size_t row = 0; row < flow->zones.count; ++row) {
+    const tl_zone *zone = &flow->zones.data[row];
+    if (!bonds(zone))
+      continue;
+    if (zone->of == TALUS_ZONE_BODY && is_centre(zone, model, slot))
+      return TL_BOND_OF_BODY;
+    if (is_centre(zone, model, slot) || is_of_group(model, slot, zone->with))
+      bond = TL_BOND_OF_GROUP;
+  }
+  return bond;
+}
+
 bool tl_flow_is_bound(const tl_flow *flow, const tl_model *model, const tl_state *state, uint32_t a,
                       uint32_t b, bool anywhere) {
   for (size_t row = 0; row < flow->zones.count; ++row) {

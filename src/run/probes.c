@@ -172,10 +172,10 @@ talus_status tl_run_probes_open(tl_run *run, const uint64_t *keep) {
   return status;
 }
 
-/* Adaptive steps end on k * every itself, others at the step nearest to it. */
+/* Adaptive and local steps end on k * every itself, others at the step nearest to it. */
 static bool is_due(const tl_run *run, size_t i) {
   const talus_world *world = run->world;
-  return world->model.step == TALUS_STEP_ADAPTIVE
+  return tl_step_is_free(&world->model)
              ? tl_world_probe_is_due(world, i, world->flow.probes.data[i].from)
              : tl_run_is_due(run->probes.data[i].plan.every, run->dt, talus_world_steps(world));
 }
@@ -217,7 +217,7 @@ static bool cuts_steps(const tl_run *run, double every) {
 static talus_status check_ends(tl_run *run) {
   const tl_flow *flow = &run->world->flow;
   size_t now = 0, kept = 0, before = 0;
-  if (run->world->model.step != TALUS_STEP_ADAPTIVE)
+  if (!tl_step_is_free(&run->world->model))
     return TALUS_OK;
   for (size_t i = 0; i < flow->probes.count; ++i)
     before += cuts_steps(run, flow->probes.data[i].every);

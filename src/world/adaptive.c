@@ -124,7 +124,7 @@ static double next_change(const talus_world *world, double t) {
 
 /* The next of these times, or of the grid. Times that are nearer to each other than the shortest
  * step are one: else there were steps that cannot be shortened. */
-static double next_end(const talus_world *world) {
+double tl_world_next_end(const talus_world *world) {
   const tl_model *model = &world->model;
   const double end = (double)(world->steps + 1) * model->dt, near = model->dt_min;
   double next = next_change(world, world->time);
@@ -140,7 +140,7 @@ static double next_end(const talus_world *world) {
 /* The step ends at the next of these times if it is near enough. Otherwise it leaves enough for
  * another step of useful length. */
 void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt) {
-  const double end = next_end(world), left = end - world->time;
+  const double end = tl_world_next_end(world), left = end - world->time;
   double h = world->adaptive.longest;
   *t1 = end, *dt = left;
   if (!(h > 0) || h >= left * (1 - 1e-9))

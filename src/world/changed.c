@@ -30,8 +30,16 @@ static void wake_everybody(talus_world *world, unsigned what) {
 /* Who felt a zone's force about this body, or gave it one. It is not known where a body that was
  * placed was before: then anywhere. */
 static void wake_bound(talus_world *world, uint32_t slot, bool anywhere) {
-  if (world->flow.zones.count == 0)
+  const tl_flow_bond bond = tl_flow_bond_of(&world->flow, &world->model, slot);
+  const uint32_t group = world->model.property.group[slot];
+  tl_roused *roused = &world->roused;
+  if (bond == TL_BOND_NONE)
     return;
+  if (anywhere && bond == TL_BOND_OF_GROUP) { /* another of this group has woken the same ones */
+    if (roused->is_known && roused->group == group && roused->time == world->time)
+      return;
+    *roused = (tl_roused){.is_known = true, .group = group, .time = world->time};
+  }
   for (uint32_t i = 0; i < world->model.bodies; ++i)
     if (tl_is_asleep(&world->state, i) &&
         tl_flow_is_bound(&world->flow, &world->model, &world->state, slot, i, anywhere))
@@ -54,6 +62,8 @@ void tl_changed(talus_world *world, unsigned what, uint32_t slot) {
   if (what == TL_CHANGED_TABLES)
     return;
   TL_ASSERT(!((world->where.stale | world->where.away) & TL_THE_AFTERMATH));
+  if (!(what & TL_CHANGED_PLACE) || (what & TL_CHANGED_PAIRS))
+    world->roused.is_known = false;
   world->penalty.is_pushed = false;
   /* A new body meets the steps that go on; all else is nothing that these knew of. */
   if (!(what & TL_CHANGED_PLACE) || !(what & TL_CHANGED_PAIRS) ||

@@ -72,6 +72,26 @@ talus_status tl_world_tell_bound(talus_world *world) {
   return TALUS_OK;
 }
 
+static bool leaves(const void *context, talus_dvec3 position) {
+  const talus_world *world = context;
+  const tl_model *model = &world->model;
+  return tl_flow_sink_of(&world->flow, model, position) != UINT32_MAX ||
+         (model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_REMOVE &&
+          tl_world_is_outside(&model->domain, position));
+}
+
+/* The interval ends when the world changes by the clock, at the latest at the next time of the
+ * grid; or when somebody leaves, which the steps find. */
+void tl_world_plan_local(talus_world *world, double *t1, double *dt) {
+  const tl_model *model = &world->model;
+  tl_local *local = &world->local;
+  const bool removes = model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_REMOVE;
+  *t1 = tl_world_next_end(world), *dt = *t1 - world->time;
+  local->hold_at = (double)(world->steps + 1) * model->dt;
+  local->leaves = removes || world->flow.sinks.count > 0 ? leaves : NULL;
+  local->leaves_context = world;
+}
+
 void tl_world_note_local(talus_world *world) {
   tl_adaptive *a = &world->adaptive;
   const double least = world->local.counts.least;

@@ -73,7 +73,7 @@ static talus_status explain(const talus_world *world, talus_status status) {
 
 /* ---- coming and going ------------------------------------------------------------------------ */
 
-static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
+bool tl_world_is_outside(const talus_domain_def *domain, talus_dvec3 x) {
   return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
          (!domain->periodic[1] && (x.y < domain->box.lo.y || x.y > domain->box.hi.y)) ||
          (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));
@@ -85,7 +85,7 @@ static size_t count_leavers(const talus_world *world, bool domain) {
   for (size_t i = 0; i < model->bodies; ++i) {
     const talus_dvec3 x = world->state.position[i];
     if (!tl_body_is_static(model, i) && (tl_flow_sink_of(&world->flow, model, x) != UINT32_MAX ||
-                                         (domain && is_outside(&model->domain, x))))
+                                         (domain && tl_world_is_outside(&model->domain, x))))
       count++;
   }
   return count;
@@ -98,8 +98,10 @@ static talus_status remove_leavers(talus_world *world) {
     return TALUS_OK;
   TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
   uint8_t *remove;
-  uint32_t *room;
+  uint32_t *room, *parties = NULL;
   TL_TAKE(&world->arena, model->bodies, &remove);
+  if (world->local.ahead.count > 0)
+    TL_TAKE(&world->arena, model->bodies, &parties);
   const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
   TL_TAKE(&world->arena, model->bodies, &room); /* so that tl_world_compact has it, too */
   tl_arena_release(&world->arena, mark);
@@ -110,7 +112,7 @@ static talus_status remove_leavers(talus_world *world) {
   if (domain)
     for (size_t i = 0; i < model->bodies; ++i)
       if (!remove[i] && !tl_body_is_static(model, i) &&
-          is_outside(&model->domain, world->state.position[i])) {
+          tl_world_is_outside(&model->domain, world->state.position[i])) {
         remove[i] = 1;
         leaving++;
       }
@@ -123,7 +125,12 @@ static talus_status remove_leavers(talus_world *world) {
     if (remove[i])
       tl_tally_add(&gone, tl_world_energy_of(world, i));
   world->flow_energy -= tl_tally_value(&gone);
+  tl_local *local = &world->local; /* who did not press on those who leave goes on */
+  const size_t ahead =
+      parties ? tl_local_let_go(local, model, &world->contacts, &world->joints, remove, parties)
+              : 0;
   TL_TRY(tl_world_compact(world, remove, &leaving));
+  local->ahead.count = ahead;
   world->removed += leaving;
   return TALUS_OK;
 }
@@ -439,12 +446,15 @@ static talus_status step_once(talus_world *world) {
                     .passings = &world->passings,
                     .swept = &swept,
                     .where = &world->where};
-  const bool is_adaptive = model->step == TALUS_STEP_ADAPTIVE;
+  const bool is_adaptive = model->step == TALUS_STEP_ADAPTIVE,
+             is_local = model->step == TALUS_STEP_LOCAL;
   if (is_adaptive)
     tl_world_plan_adaptive(world, &crowd.t1, &crowd.dt);
   world->local.records = world->watch != NULL;
   world->local.holds = world->flow.zones.count + world->courses.count + model->motions.count > 0;
   world->local.wants_given = world->flow.probes.count + world->flow.averages.count > 0;
+  if (is_local)
+    tl_world_plan_local(world, &crowd.t1, &crowd.dt);
   if (tl_step_is_free(model) && world->time == 0) {
     TL_TRY(tl_world_check_start(world, &crowd));
     TL_TRY(tl_world_tell_bound(world));
@@ -474,9 +484,9 @@ static talus_status step_once(talus_world *world) {
   /* These read rows, which may be elsewhere once the result is taken over. */
   if (is_adaptive)
     tl_world_note_adaptive(world, &crowd, planned);
-  if (model->step == TALUS_STEP_LOCAL)
+  if (is_local)
     tl_world_note_local(world);
-  tl_joints_take(&world->joints, tl_model_substep(model, crowd.dt));
+  tl_joints_take(&world->joints, tl_model_substep(model, is_local ? model->dt : crowd.dt));
   take_result(world);
   world->walls.asked += world->last.walls.asked;
   world->walls.tested += world->last.walls.tested;
@@ -500,7 +510,7 @@ static talus_status step_once(talus_world *world) {
   tl_world_note_elastic(world);
   world->adaptive.swept += swept;
   world->comparisons += counts.comparisons, world->fallbacks += counts.fallbacks;
-  if (!is_adaptive || crowd.t1 == (double)(world->steps + 1) * model->dt)
+  if (!tl_step_is_free(model) || crowd.t1 == (double)(world->steps + 1) * model->dt)
     world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;
   world->unfinished.t0 = crowd.t0;
@@ -518,7 +528,7 @@ talus_status talus_world_step(talus_world *world, uint64_t n) {
   for (uint64_t i = 0; i < n && status == TALUS_OK; ++i) {
     tl_cancel_begin(&world->cancel, world->interrupt);
     const uint64_t steps = world->steps;
-    do /* adaptive steps are parts of one */
+    do /* steps of adaptive time, and intervals of local time, are parts of one */
       status = tl_cancel_look(&world->cancel) ? tell_interrupted(world) : step_once(world);
     while (status == TALUS_OK && world->steps == steps &&
            !(world->adaptive.stops && tl_world_is_at_probe(world)));

@@ -72,6 +72,14 @@ typedef struct tl_unfinished_step {
   bool was_pushed; /* before they were */
 } tl_unfinished_step;
 
+/* Whom a zone binds to a body of this group is awake since then: nobody falls asleep between steps.
+ * So moving many bodies by hand takes one pass over all, not one for each. */
+typedef struct tl_roused {
+  bool is_known;
+  uint32_t group;
+  double time;
+} tl_roused;
+
 /* Of adaptive steps (world/adaptive.c); saved, but for `stops`. */
 typedef struct tl_adaptive {
   bool stops;          /* talus_world_step returns where an interval of a probe ends, too */
@@ -164,7 +172,8 @@ struct talus_world {
   TL_ARRAY(talus_left) left;
   talus_log_fn *log;
   void *log_context;
-  bool is_telling;    /* the log callback is being called */
+  bool is_telling; /* the log callback is being called */
+  tl_roused roused;
   bool is_rearranged; /* bodies were added or moved since tl_world_check_crowding */
 
   tl_pace pace;  /* all threads or one; not saved: it changes time, never bits */
@@ -330,6 +339,9 @@ void tl_world_note_left(talus_world *world, const uint8_t *remove);
 /* Sets all loads that have a course to what they are in the step from the world's time on. */
 talus_status tl_world_follow_courses(talus_world *world);
 
+/* Whether a place is beyond the domain, where that is not periodic. */
+bool tl_world_is_outside(const talus_domain_def *domain, talus_dvec3 x);
+
 /* Adaptive steps (world/adaptive.c): whether the settings make sense; whether bodies overlap before
  * the first step, which names both; where the next step should
  * end, and how long it then is; what a step of length dt did is added up. */
@@ -337,6 +349,8 @@ talus_status tl_adaptive_check(const talus_world_def *def);
 talus_status tl_implicit_check(const talus_world_def *def);
 talus_status tl_world_check_start(talus_world *world, const tl_crowd *crowd);
 void tl_world_plan_adaptive(const talus_world *world, double *t1, double *dt);
+double
+tl_world_next_end(const talus_world *world); /* s: the next time of the grid, or of the clock */
 /* Whether the last step ended an interval of a probe; of one, whether one ended after `since`. */
 bool tl_world_is_at_probe(const talus_world *world);
 bool tl_world_probe_is_due(const talus_world *world, size_t probe, double since);
@@ -347,6 +361,7 @@ void tl_world_note_cut(talus_world *world);
 talus_status tl_local_check(const talus_world_def *def);
 talus_status tl_world_reserve_pace(talus_world *world);
 void tl_world_note_local(talus_world *world);
+void tl_world_plan_local(talus_world *world, double *t1, double *dt);
 /* Before the first step: whether joints hold all that moves together, so that it is one cluster. */
 talus_status tl_world_tell_bound(talus_world *world);
 /* Numbers of a row; whether the rows of a course make sense (`what` is whose it is). */

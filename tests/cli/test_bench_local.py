@@ -3,7 +3,7 @@ from conftest import talus
 
 
 def test_local_time_takes_fewer_body_steps_where_pairs_collide_apart(tmp_path):
-    done = talus("bench", "local", "--quick", "-o", tmp_path)
+    done = talus("bench", "local", "--quick", "--threads", "2", "-o", tmp_path)
     assert done.returncode == 0, done.stderr
     header, *rows = [line.split(",") for line in (tmp_path / "local.csv").read_text().splitlines()]
     assert header[:4] == ["setup", "bodies", "body_steps_adaptive", "body_steps_local"]
@@ -11,6 +11,24 @@ def test_local_time_takes_fewer_body_steps_where_pairs_collide_apart(tmp_path):
     steps = {row[0]: (float(row[2]), float(row[3])) for row in rows}
     assert steps["pairs"][0] > 2 * steps["pairs"][1]
     assert steps["tower"][0] == steps["tower"][1]
+    assert all(float(row[header.index("dt_fixed")]) > 0 for row in rows)
+    check_figures(tmp_path, {row[0]: (row[1], row[header.index("body_steps_local")]) for row in rows})
+
+
+def check_figures(folder, sizes):
+    """Steps by length add up to those that count, and each setup has its drawings."""
+    lengths = [line.split(",") for line in (folder / "local-lengths.csv").read_text().splitlines()[1:]]
+    threads = [line.split(",") for line in (folder / "local-threads.csv").read_text().splitlines()[1:]]
+    phases = [line.split(",") for line in (folder / "local-phases.csv").read_text().splitlines()[1:]]
+    for setup, (bodies, body_steps) in sizes.items():
+        counted = [row for row in lengths if row[0] == setup and row[2] == "local"]
+        assert 0 < sum(int(row[5]) for row in counted) <= int(body_steps)
+        assert [row[2] for row in threads if row[0] == setup] == ["1", "2"]
+        assert {row[2] for row in phases if row[0] == setup} == {"fixed", "adaptive", "local"}
+        for what in ("time", "body-steps", "lengths", "phases", "clusters", "threads"):
+            drawn = (folder / f"{setup}-{what}.svg").read_text()
+            assert drawn.startswith("<svg") or drawn.startswith("<?xml")
+            assert "<path class=\"curve\"" in drawn or "<circle" in drawn, (setup, what)
 
 
 def test_a_setup_that_is_not_there_is_named():

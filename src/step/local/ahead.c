@@ -5,6 +5,8 @@
  * Whoever changes the world in between drops it (tl_local_forget_ahead). All bodies then come back
  * to that time, which is final, and none to an earlier one. */
 #include "step/local/local.h"
+
+#include "joint/joint.h"
 #include "step/paths.h"
 
 static bool is_same(talus_dvec3 a, talus_dvec3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
@@ -74,3 +76,44 @@ void tl_local_end_interval(tl_local *local) {
 }
 
 void tl_local_forget_ahead(tl_local *local) { local->ahead.count = 0; }
+
+static uint32_t root_of(uint32_t *parent, uint32_t slot) {
+  while (parent[slot] != slot)
+    slot = parent[slot] = parent[parent[slot]];
+  return slot;
+}
+
+static void tie(const tl_model *model, uint32_t *parent, uint32_t a, uint32_t b) {
+  if (a == TL_NONE || b == TL_NONE || tl_body_is_static(model, a) || tl_body_is_static(model, b))
+    return;
+  const uint32_t x = root_of(parent, a), y = root_of(parent, b);
+  parent[x > y ? x : y] = x > y ? y : x;
+}
+
+size_t tl_local_let_go(tl_local *local, const tl_model *model, const tl_contacts *contacts,
+                       const tl_joints *joints, const uint8_t *remove, uint32_t *scratch) {
+  size_t kept = 0;
+  uint32_t slot = 0, *parent = scratch;
+  for (uint32_t i = 0; i < model->bodies; ++i)
+    parent[i] = i;
+  for (size_t i = 0; i < contacts->count; ++i)
+    if (tl_length2(contacts->data[i].impulse) > 0)
+      tie(model, parent, contacts->data[i].a, contacts->data[i].b);
+  for (size_t i = 0; i < joints->all.count; ++i)
+    if (tl_joint_acts(&joints->all.data[i]))
+      tie(model, parent, joints->all.data[i].a, joints->all.data[i].b);
+  for (uint32_t i = 0; i < model->bodies; ++i)
+    parent[i] = root_of(parent, i);
+  /* Now each has its root for parent; that of a root is TL_NONE if one of its bodies leaves. */
+  for (uint32_t i = 0; i < model->bodies; ++i)
+    if (remove[i] && parent[i] != TL_NONE)
+      parent[parent[i]] = TL_NONE;
+  for (size_t i = 0; i < local->ahead.count; ++i) {
+    const tl_ahead ahead = local->ahead.data[i];
+    while (slot < model->bodies && model->property.uid[slot] != ahead.uid)
+      slot++;
+    if (slot < model->bodies && parent[slot] != TL_NONE && parent[parent[slot]] != TL_NONE)
+      local->ahead.data[kept++] = ahead;
+  }
+  return kept;
+}

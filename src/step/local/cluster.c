@@ -44,7 +44,7 @@ void tl_local_drop(tl_local *local, uint32_t at) {
   const tl_cluster *cluster = &local->clusters.data[at];
   if (!cluster->is_new) {
     local->counts.rollbacks++;
-    local->counts.dropped[tl_step_length_class(cluster->dt, local->crowd->dt)]++;
+    local->counts.dropped[tl_step_length_class(cluster->dt, local->unit)]++;
   }
   tl_local_end_tentative(local, at);
   local->free_clusters.data[local->free_clusters.count++] = at;
@@ -123,9 +123,9 @@ static talus_status add_walls(tl_local *local, tl_cluster *cluster) {
   return TALUS_OK;
 }
 
-/* Where the end of the interval holds all up: not farther, and so that what is left is no crumb. */
+/* Where all are held up: not farther, and so that what is left is no crumb. */
 static void hold(const tl_local *local, tl_cluster *cluster) {
-  const double left = local->end - cluster->t0;
+  const double left = local->hold_at - cluster->t0;
   double h = cluster->dt;
   cluster->is_held = left < h * (1 - 1e-9);
   if (h < left * (1 - 1e-9)) {
@@ -135,13 +135,15 @@ static void hold(const tl_local *local, tl_cluster *cluster) {
       h = local->least;
   }
   cluster->dt = fmin(h, left), cluster->t1 = cluster->t0 + cluster->dt;
+  if (fabs(left - cluster->dt) <= 1e-9 * h)
+    cluster->t1 = local->hold_at;
 }
 
 /* As long as its members may, also beyond the end of the interval; who would end a rounding beside
  * it ends there. But those who press on each other are held: what presses meets others that press,
  * and where all have steps of one phase fewer are cut (dominoes: 7 % of all). */
 static void plan(const tl_local *local, tl_cluster *cluster) {
-  double h = local->crowd->dt, t0 = DBL_MAX;
+  double h = local->unit, t0 = DBL_MAX;
   bool presses = false;
   for (size_t i = 0; i < cluster->members.count; ++i) {
     const tl_local_body *body = &local->bodies.data[cluster->members.data[i]];

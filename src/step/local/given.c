@@ -46,7 +46,7 @@ static talus_status give_contact(tl_local *local, const tl_cluster *cluster, siz
   TL_TRY(tl_contacts_append(&local->given, &cluster->contacts, i));
   TL_TRY(tl_array_push(&local->given_centres, cluster->centres.data[i]));
   const size_t at = local->given.count - 1;
-  tl_local_scale_impulses(&local->given, at, TL_R(share * cluster->dt / local->crowd->dt));
+  tl_local_scale_impulses(&local->given, at, TL_R(share * cluster->dt / local->unit));
   talus_vec3 *impulse = &local->given.data[at].impulse;
   *impulse = tl_add(*impulse, hit);
   return TALUS_OK;
@@ -97,7 +97,7 @@ static talus_status give_rest(tl_local *local, uint32_t slot, double to) {
     TL_TRY(tl_contacts_append(&local->given, before, local->owned.data[i]));
     TL_TRY(tl_array_push(&local->given_centres, centres));
     tl_local_scale_impulses(&local->given, local->given.count - 1,
-                            TL_R((to - body->o) / local->crowd->dt));
+                            TL_R((to - body->o) / local->unit));
   }
   return TALUS_OK;
 }

@@ -13,6 +13,13 @@
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
+/* Who ends a step where bodies leave the world does so then: the interval ends at that time. */
+static void end_with(tl_local *local, const tl_local_body *body) {
+  if (local->leaves && !local->holds && body->c < local->end &&
+      local->leaves(local->leaves_context, body->current.position))
+    local->end = body->c;
+}
+
 static talus_status begin_bodies(tl_local *local) {
   const tl_crowd *crowd = local->crowd;
   const tl_model *model = crowd->model;
@@ -37,6 +44,9 @@ static talus_status begin_bodies(tl_local *local) {
       TL_TRY(tl_array_push(&local->fresh, i));
   }
   tl_local_take_up_ahead(local);
+  for (uint32_t i = 0; i < crowd->count && local->ahead.count > 0; ++i)
+    if (local->bodies.data[i].c > local->begin)
+      end_with(local, &local->bodies.data[i]);
   return TALUS_OK;
 }
 
@@ -54,7 +64,7 @@ static talus_status begin_joints(tl_local *local) {
   if (n == 0)
     return TALUS_OK;
   memcpy(local->joints.all.data, from->all.data, n * sizeof *from->all.data);
-  const double grid = tl_model_substep(local->crowd->model, local->crowd->dt);
+  const double grid = tl_model_substep(local->crowd->model, local->unit);
   const talus_real ratio = tl_step_ratio(from->dt, grid);
   for (size_t i = 0; i < n; ++i) {
     tl_joint *joint = &local->joints.all.data[i];
@@ -143,7 +153,7 @@ static talus_status begin(tl_local *local) {
 static talus_status look_ahead(tl_local *local, uint32_t slot) {
   const tl_model *model = local->crowd->model;
   tl_local_body *body = &local->bodies.data[slot];
-  const double longest = local->crowd->dt;
+  const double longest = local->unit;
   const double h = body->pace > 0 ? fmin(body->pace, longest) : longest;
   body->ahead = local->holds ? fmin(local->end, body->c + h) : body->c + h;
   body->guess = tl_local_guess(local, slot);
@@ -409,7 +419,7 @@ static void bind(tl_local *local, const tl_cluster *cluster) {
 static void count_step(tl_local *local, const tl_cluster *cluster) {
   tl_local_counts *counts = &local->counts;
   const size_t bodies = cluster->members.count;
-  const int length = tl_step_length_class(cluster->dt, local->crowd->dt);
+  const int length = tl_step_length_class(cluster->dt, local->unit);
   counts->histogram[length] += bodies;
   counts->steps[length]++;
   counts->clusters++;
@@ -503,6 +513,13 @@ static talus_status commit_joints(tl_local *local, const tl_cluster *cluster) {
   return TALUS_OK;
 }
 
+/* Steps that begin when the interval is over belong to the next one. */
+static void drop_later(tl_local *local) {
+  for (size_t k = local->live.count; k-- > 0;)
+    if (local->clusters.data[local->live.data[k]].t0 >= local->end)
+      tl_local_drop(local, local->live.data[k]);
+}
+
 static talus_status commit(tl_local *local, tl_step_report *report) {
   for (size_t k = 0; k < local->live.count;) {
     const uint32_t at = local->live.data[k];
@@ -517,6 +534,7 @@ static talus_status commit(tl_local *local, tl_step_report *report) {
       const uint32_t slot = cluster->members.data[i];
       TL_TRY(record(local, slot, cluster->t0));
       commit_body(local, cluster, at, slot);
+      end_with(local, &local->bodies.data[slot]);
       TL_TRY(tl_array_push(&local->fresh, slot));
     }
     TL_TRY(tl_local_prepare_giving(local, cluster));
@@ -526,6 +544,7 @@ static talus_status commit(tl_local *local, tl_step_report *report) {
     add_report(report, cluster);
     tl_local_end_tentative(local, at);
   }
+  drop_later(local);
   assert_invariants(local);
   for (size_t i = 0; i < local->fresh.count; ++i)
     assert_apart(local, local->fresh.data[i]);
@@ -563,7 +582,7 @@ static talus_status finish(tl_local *local) {
     if (body->is_movable)
       row = tl_local_at(local, i, local->end);
     if (model->property.flags[i] & TL_FLAG_KINEMATIC) {
-      const tl_moving m = tl_body_moving(model, i, crowd->t1);
+      const tl_moving m = tl_body_moving(model, i, local->end);
       row = (tl_local_row){m.position, tl_dquat_narrow(m.rotation), tl_narrow(m.velocity),
                            tl_narrow(m.spin)};
     } else if (!body->is_movable) {
@@ -591,17 +610,20 @@ static talus_status finish(tl_local *local) {
   TL_TRY(tl_local_sort(&local->given, local->given_centres.data));
   TL_TRY(tl_local_collect(local, crowd->contacts_after));
   if (crowd->joints)
-    tl_joints_tell_coarse(model, crowd->joints, crowd->joints_after, crowd->t1);
+    tl_joints_tell_coarse(model, crowd->joints, crowd->joints_after, local->end);
   return TALUS_OK;
 }
 
-static talus_status go(const tl_backend *backend, const tl_crowd *crowd, tl_local *local,
+static talus_status go(const tl_backend *backend, tl_crowd *crowd, tl_local *local,
                        tl_step_report *report) {
   const double left = crowd->t1 - crowd->t0;
   *report = (tl_step_report){.culprit = TL_NONE, .partner = TL_NONE};
   local->backend = backend;
   local->crowd = crowd;
   local->begin = crowd->t0, local->end = crowd->t1;
+  local->unit = crowd->model->dt;
+  if (local->holds || !(local->hold_at > local->end))
+    local->hold_at = local->end;
   local->least = fmin(crowd->model->dt_min, left);
   local->growth = crowd->model->growth > 1 ? crowd->model->growth : GROWTH;
   tl_contacts_clear(crowd->contacts_after);
@@ -617,12 +639,13 @@ static talus_status go(const tl_backend *backend, const tl_crowd *crowd, tl_loca
     if (!goes_on)
       break;
   }
+  crowd->t1 = local->end, crowd->dt = local->end - local->begin;
   local->counts.rounds += rounds;
   local->counts.body_steps_global += rounds * movable;
   return finish(local);
 }
 
-talus_status tl_step_local(const tl_backend *backend, const tl_crowd *crowd, tl_local *local,
+talus_status tl_step_local(const tl_backend *backend, tl_crowd *crowd, tl_local *local,
                            tl_step_report *report) {
   const tl_local_counts before = local->counts;
   const bool holds = local->holds;

@@ -169,11 +169,16 @@ typedef struct tl_local {
   tl_joints joints;            /* as clusters left them; all.data is ours, the rest the crowd's */
   uint32_t stamp;
   _Atomic size_t next; /* cluster that a worker takes */
-  double begin, end;   /* s: of the interval */
+  double begin, end;   /* s: of the interval; `end` comes nearer when somebody leaves */
+  double unit;         /* s: the longest step; kept impulses are those of one so long */
   double star;         /* s: T*, the least end of the round */
   double least;        /* s: step.min */
   double growth;
-  bool holds; /* steps end at the end of the interval: the world changes by the clock then */
+  bool holds;     /* steps end at the end of the interval: the world changes by the clock then */
+  double hold_at; /* s: steps of those who press end there: the next time of the grid */
+  /* Whether a body that is there leaves (sinks, domain); NULL: nobody does. */
+  bool (*leaves)(const void *context, talus_dvec3 position);
+  const void *leaves_context;
   TL_ARRAY(tl_ahead) ahead;      /* by uid: of the interval to come, and ... */
   TL_ARRAY(tl_ahead) ahead_next; /* ... of the one after, until this one counts */
   bool skips_check;              /* tests alone: tentative steps count unseen */
@@ -186,16 +191,22 @@ typedef struct tl_local {
   tl_local_counts counts;
 } tl_local;
 
-/* From crowd->in at t0 to crowd->out at t1, with steps of clusters in between: at most as long as
- * the interval, at least model->dt_min. crowd->in->pace holds how long the next step of each body
- * may be, and crowd->out->pace gets it. On failure nothing but `out` and *after has changed. */
-talus_status tl_step_local(const tl_backend *backend, const tl_crowd *crowd, tl_local *local,
+/* From crowd->in at t0 to crowd->out at t1, with steps of clusters in between: at most model->dt
+ * long, at least model->dt_min. If somebody leaves before t1 (local->leaves), t1 and dt become
+ * less. crowd->in->pace holds how long the next step of each body may be, and crowd->out->pace gets
+ * it. On failure nothing but `out` and *after has changed. */
+talus_status tl_step_local(const tl_backend *backend, tl_crowd *crowd, tl_local *local,
                            tl_step_report *report);
 void tl_local_free(tl_local *local);
 
 /* ahead.c. The interval counts; the world was changed by somebody else since then. */
 void tl_local_end_interval(tl_local *local);
 void tl_local_forget_ahead(tl_local *local);
+/* These bodies are taken away (by slot; contacts and joints are as the interval left them). They,
+ * and all who press on them or are held by them, hand in hand, come back to its end. Returns how
+ * many stay ahead; scratch: room for one number by slot. */
+size_t tl_local_let_go(tl_local *local, const tl_model *model, const tl_contacts *contacts,
+                       const tl_joints *joints, const uint8_t *remove, uint32_t *scratch);
 
 /* Whether all final paths of the interval keep apart (pieces must have been recorded). */
 struct tl_paths_rule;

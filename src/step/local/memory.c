@@ -1,7 +1,7 @@
 /* Contacts that clusters keep from step to step.
  *
  * A contact belongs to its movable body, the lower slot of two. It is remembered with the last step
- * of that body; impulses are those of a step as long as the interval, so that steps of any lengths
+ * of that body; impulses are those of a step of the longest length, so that steps of any lengths
  * go together (tl_step_ratio). */
 #include "step/local/local.h"
 
@@ -152,7 +152,7 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
   known_pair known = {{TL_NONE, TL_NONE}, {TL_NONE, TL_NONE}};
   tl_contacts_clear(to);
   tl_contacts_clear(&crew->contacts_after);
-  to->dt = tl_model_substep(local->crowd->model, local->crowd->dt);
+  to->dt = tl_model_substep(local->crowd->model, local->unit);
   if (has_most(local, cluster)) { /* in their order, which need not be sorted */
     for (size_t i = 0; i < all->count; ++i)
       TL_TRY(recall_one(cluster, all, i, to, &known));
@@ -183,7 +183,7 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
 talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster *cluster) {
   const tl_model *model = local->crowd->model;
   tl_contacts *set = &cluster->contacts;
-  const talus_real ratio = tl_step_ratio(cluster->dt, local->crowd->dt);
+  const talus_real ratio = tl_step_ratio(cluster->dt, local->unit);
   tl_contacts_swap(set, &crew->contacts_after);
   for (size_t i = 0; i < set->count; ++i) {
     set->data[i].a = cluster->rows.data[set->data[i].a];
@@ -196,8 +196,8 @@ talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster 
     tl_local_joint *joint = &cluster->joints.data[i];
     joint->row = (uint32_t)tl_joints_row(&local->joints, crew->joints.all.data[i].uid);
     joint->after = crew->joints.after.data[i];
-    const talus_real change = tl_step_ratio(tl_model_substep(model, cluster->dt),
-                                            tl_model_substep(model, local->crowd->dt));
+    const talus_real change =
+        tl_step_ratio(tl_model_substep(model, cluster->dt), tl_model_substep(model, local->unit));
     if (change != 1)
       tl_scale_reals(joint->after.impulse, TL_JOINT_ROWS, change);
   }
@@ -235,7 +235,7 @@ static bool collect_one(tl_local *local, tl_contacts *contacts) {
 
 talus_status tl_local_collect(tl_local *local, tl_contacts *contacts) {
   tl_contacts_clear(contacts);
-  contacts->dt = tl_model_substep(local->crowd->model, local->crowd->dt);
+  contacts->dt = tl_model_substep(local->crowd->model, local->unit);
   const bool is_one = collect_one(local, contacts);
   for (size_t k = 0; k < local->clusters.count && !is_one; ++k) {
     const tl_cluster *cluster = &local->clusters.data[k];

@@ -34,7 +34,7 @@ static talus_box first_box(const tl_local *local, uint32_t slot) {
   const talus_box box =
       tl_shape_bounds(shape, scale, body->current.position, body->current.rotation);
   const tl_path path = tl_local_guess(local, slot);
-  const double longest = body->pace > 0 ? fmin(body->pace, crowd->dt) : crowd->dt,
+  const double longest = body->pace > 0 ? fmin(body->pace, local->unit) : local->unit,
                h = local->end - body->c + (local->holds ? 0 : longest);
   const double r = (double)shape->radius * scale, w = tl_dlength(path.spin);
   const double way =
