@@ -498,4 +498,40 @@ TEST(crossings_of_fans_are_all_found_and_large_fans_are_no_trouble) {
   tl_mesh_release(&large);
 }
 
+/* A solid of two fans with the same rim: the tips are at 0 and at so much of the height. */
+static tl_mesh make_spindle(size_t sides, double jitter, double height) {
+  tl_mesh mesh = {0}, fan = make_fan(sides, jitter);
+  CHECK_OK(tl_mesh_reserve(sides + 2, 2 * sides, &mesh));
+  memcpy(mesh.vertex, fan.vertex, (sides + 1) * sizeof *fan.vertex);
+  memcpy(mesh.triangle, fan.triangle, sides * sizeof *fan.triangle);
+  mesh.vertex[sides + 1][0] = mesh.vertex[sides + 1][1] = 0, mesh.vertex[sides + 1][2] = height;
+  for (size_t i = 0; i < sides; ++i) {
+    mesh.triangle[sides + i][0] = (uint32_t)sides + 1;
+    mesh.triangle[sides + i][1] = fan.triangle[i][2],
+                          mesh.triangle[sides + i][2] = fan.triangle[i][1];
+  }
+  tl_mesh_release(&fan);
+  return mesh;
+}
+
+/* Each triangle of one fan is in the box of most of the other. */
+TEST(crossings_of_two_fans_are_all_found_and_large_ones_are_no_trouble) {
+  static const double heights[] = {0.5, 1, 2};
+  size_t count;
+  uint32_t first[2];
+  for (size_t i = 0; i < 3; ++i) {
+    tl_mesh small = make_spindle(150, 20, heights[i]);
+    CHECK_OK(tl_mesh_find_crossings(&small, &count, first));
+    CHECK(count > 10);
+    CHECK_EQ_U64(count, count_crossings(&small));
+    tl_mesh_release(&small);
+  }
+  for (size_t i = 1; i < 3; ++i) {
+    tl_mesh large = make_spindle(check_cases(60000), 0, heights[i]);
+    CHECK_OK(tl_mesh_find_crossings(&large, &count, first));
+    CHECK_EQ_U64(count, 0);
+    tl_mesh_release(&large);
+  }
+}
+
 TEST_MAIN()

@@ -357,6 +357,43 @@ TEST(nut_on_a_bolt_is_no_deeper_than_its_threads) {
   free_stage();
 }
 
+/* The nut on the bolt, turned and moved along its thread by so much, and up: pressed into the
+ * flanks of the bolt. Of its depth along the axis the way out of a flank of 60 degrees is 0.866. */
+static void turn_nut(double angle, double up) {
+  const talus_quat turn = {TL_R(cos(0.5 * angle)), 0, 0, TL_R(sin(0.5 * angle))};
+  const tl_frame frame = tl_frame_from_quat(turn);
+  const talus_dvec3 nut = tl_frame_to_world(&frame, s.shapes[1].centre), bolt = s.shapes[0].centre;
+  pose_two(1,
+           tl_dvec3(nut.x - bolt.x, nut.y - bolt.y,
+                    nut.z - bolt.z + up + 0.0015 * angle / (2 * acos(-1))),
+           s.shapes[0].axes, tl_quat_mul(turn, s.shapes[1].axes), 1e-5);
+}
+
+/* Aligned, edges touch edges and triangles lie in each other; turned, nothing does. */
+TEST(pressed_threads_are_as_deep_as_they_were_pressed) {
+  const double bolt[5] = {0.01, 0.0015, 0.012}, nut[5] = {0.01, 0.0015, 0.003, 0.016, 5e-5};
+  static const double depths[] = {2e-5, 1e-4, 1.3e-4, 1.6e-4, 3e-4}, turns[] = {0, 0.1, 0.33};
+  static tl_contact expected[64];
+  const double play = 5e-5 * tan(acos(-1) / 6); /* of flanks whose radii are so far apart */
+  clear_stage();
+  add_thread("bolt", 12000, bolt);
+  add_thread("nut", 3400, nut);
+  for (size_t k = 0; k < sizeof depths / sizeof *depths; ++k)
+    for (size_t turn = 0; turn < sizeof turns / sizeof *turns; ++turn) {
+      double deepest = 0;
+      turn_nut(turns[turn], 0.0045 + play + depths[k]);
+      for (size_t i = 0; i < s.contacts.count; ++i)
+        deepest = fmax(deepest, -(double)s.contacts.data[i].gap);
+      CHECK_MSG(deepest > 0.8 * depths[k] && deepest < 1.1 * depths[k] + 1e-5,
+                "pressed by %g, turned by %g: %g deep", depths[k], turns[turn], deepest);
+      if (turn == k % 3) {
+        const size_t count = count_by_table(expected);
+        check_same(expected, count);
+      }
+    }
+  free_stage();
+}
+
 TEST(lists_of_spheres_give_the_contacts_of_clumps) {
   static const double spheres[] = {0, 0,   0,   0.3,  0.3, 0, 0,   0.2,
                                    0, 0.3, 0.1, 0.25, 0,   0, 0.4, 0.15};

@@ -56,6 +56,10 @@ int tl_mesh_near_of(const tl_mesh_posed *m, talus_dvec3 local, double reach, con
 /* 1 if the point is behind the surface, with the nearest minimum within `reach`; else 0. */
 int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_near *out);
 
+/* How far the surface is from a place within, along a unit direction: the nearest triangle there
+ * that faces the direction; `most` if none is nearer. */
+double tl_mesh_exit(const tl_mesh_posed *m, talus_dvec3 local, talus_dvec3 along, double most);
+
 /* True if the surface is nearer to a point than `distance`, by more than rounding. */
 bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distance);
 

@@ -108,6 +108,7 @@ static bool look(const tl_posed *a, const tl_posed *b, talus_real margin, bool f
     tl_mesh_contours_reach_all(&job.pair, &contours);
     tl_mesh_contours_finish(&job.pair, &contours, &job.points);
   }
+  tl_mesh_contours_part(&crossings, &contours, &job.points);
   *count = tl_mesh_points_take(&job.points, out);
   return true;
 }

@@ -15,8 +15,8 @@ typedef struct piece {
   size_t begin, end; /* of the keys; of the triangles where it looks deep */
   int count;
   bool is_deep;
-  double extreme[TL_MESH_LOOPS]; /* along the directions of contours */
-  tl_point *points;              /* TL_MESH_MOST */
+  tl_mesh_way way[TL_MESH_LOOPS]; /* along the directions of contours */
+  tl_point *points;               /* TL_MESH_MOST */
 } piece;
 
 /* State of a pair after its near triangles are known. */
@@ -75,9 +75,9 @@ static void search_piece(const meshes *job, piece *p) {
   if (p->depth == TL_MESH_SHALLOW)
     search_near(job, p, &points);
   if (p->depth == TL_MESH_BY_CONTOURS)
-    tl_mesh_contours_begin(contours, p->is_a, p->extreme);
+    tl_mesh_contours_begin(contours, p->way);
   for (size_t i = p->begin; i < p->end && p->depth == TL_MESH_BY_CONTOURS; ++i)
-    tl_mesh_contours_reach(pair, contours, p->is_a, (uint32_t)i, p->extreme);
+    tl_mesh_contours_reach(pair, contours, p->is_a, (uint32_t)i, p->way);
   for (size_t i = p->begin; i < p->end && p->depth == TL_MESH_BY_VERTICES; ++i)
     tl_mesh_pair_meet_deep(pair, p->is_a, (uint32_t)i, &points);
   tl_mesh_points_close(&points);
@@ -174,14 +174,18 @@ static void add_pieces(const piece *pieces, size_t begin, size_t end, tl_mesh_po
       tl_mesh_points_add(points, &pieces[k].points[i]);
 }
 
-static void judge_depth(const meshes *job, size_t i, bool is_deep) {
-  pair_state *state = &job->state[i];
+static tl_mesh_crossings crossings_of(const meshes *job, size_t i) {
   const size_t begin = job->near.start[i];
   /* No key is no tree to ask: the list is known. */
   static const tl_mesh_key none;
-  const tl_mesh_crossings crossings = {.pair = &job->meshes[i],
-                                       .keys = job->near.of_a ? job->near.of_a + begin : &none,
-                                       .count = job->near.start[i + 1] - begin};
+  return (tl_mesh_crossings){.pair = &job->meshes[i],
+                             .keys = job->near.of_a ? job->near.of_a + begin : &none,
+                             .count = job->near.start[i + 1] - begin};
+}
+
+static void judge_depth(const meshes *job, size_t i, bool is_deep) {
+  pair_state *state = &job->state[i];
+  const tl_mesh_crossings crossings = crossings_of(job, i);
   state->depth =
       tl_mesh_contours_judge(&crossings, job->is_first, is_deep, &state->points, &state->contours);
 }
@@ -205,6 +209,7 @@ static void join_pieces(void *context, size_t begin, size_t end) {
     pair_state *state = &job->state[i];
     bool is_deep = false;
     state->depth = TL_MESH_SHALLOW;
+    state->contours.count = 0, state->contours.is_pierced = false;
     tl_mesh_points_start(&state->points, &job->meshes[i]);
     add_pieces(job->pieces, job->first[i], job->first[i + 1], &state->points);
     for (size_t k = job->first[i]; k < job->first[i + 1]; ++k)
@@ -217,7 +222,7 @@ static void join_pieces(void *context, size_t begin, size_t end) {
 static void finish_deep(const meshes *job, size_t i) {
   pair_state *state = &job->state[i];
   for (size_t k = job->first_deep[i]; k < job->first_deep[i + 1]; ++k)
-    tl_mesh_contours_join(&state->contours, job->deep[k].is_a, job->deep[k].extreme);
+    tl_mesh_contours_join(&state->contours, job->deep[k].way);
   tl_mesh_contours_finish(&job->meshes[i], &state->contours, &state->points);
 }
 
@@ -233,6 +238,8 @@ static void finish_pairs(void *context, size_t begin, size_t end) {
       finish_deep(job, i);
     else
       add_pieces(job->deep, job->first_deep[i], job->first_deep[i + 1], &state->points);
+    const tl_mesh_crossings crossings = crossings_of(job, i);
+    tl_mesh_contours_part(&crossings, &state->contours, &state->points);
     int count = tl_mesh_points_take(&state->points, out);
     if (job->ordered[i].second.shape->kind == TALUS_REVOLVED)
       count = tl_revolved_keep(&job->ordered[i].first, &job->ordered[i].second, out, count);

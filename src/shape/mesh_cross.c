@@ -62,6 +62,62 @@ static tl_tree_box box_of(const tl_triangle_corners *c, int from, int to) {
   return box;
 }
 
+/* ---- a triangle and the box of a child ------------------------------------------------------- */
+
+/* Whether the projections on an axis overlap; `at`: of the corners from the middle of the box. */
+static bool overlaps_along(talus_dvec3 axis, const talus_dvec3 at[3], const double half[3]) {
+  const double a = tl_ddot(axis, at[0]), b = tl_ddot(axis, at[1]), c = tl_ddot(axis, at[2]);
+  const double size = fabs(axis.x) * half[0] + fabs(axis.y) * half[1] + fabs(axis.z) * half[2];
+  const double most = fmax(fabs(a), fmax(fabs(b), fabs(c)));
+  const double reach = size + 1e-12 * (size + most);
+  return fmin(a, fmin(b, c)) <= reach && fmax(a, fmax(b, c)) >= -reach;
+}
+
+/* Where the slab of the child is: of a fan that stands aslant it is thin, and the box is not. As it
+ * was made, from the middle in float (shape/tree.c). */
+static bool meets_slab(const tl_triangle_corners *c, const tl_tree_node *n, uint32_t k) {
+  talus_dvec3 axis = tl_dvec3((double)n->axis[0][k], (double)n->axis[1][k], (double)n->axis[2][k]);
+  axis = tl_dscale(axis, 1 / tl_dlength(axis));
+  float middle[3], square = 0;
+  double at[3];
+  for (int i = 0; i < 3; ++i) {
+    const float half = 0.5F * (n->hi[i][k] - n->lo[i][k]);
+    middle[i] = 0.5F * (n->lo[i][k] + n->hi[i][k]);
+    square += half * half;
+  }
+  const talus_dvec3 from = tl_dvec3((double)middle[0], (double)middle[1], (double)middle[2]);
+  for (int i = 0; i < 3; ++i)
+    at[i] = tl_ddot(axis, tl_dsub(c->p[i], from));
+  const double unit = sqrt((double)square) / TL_TREE_SHARE;
+  const double most = fmax(fabs(at[0]), fmax(fabs(at[1]), fabs(at[2]))) + TL_TREE_SHARE * unit;
+  return fmin(at[0], fmin(at[1], at[2])) <= n->high[k] * unit + 1e-12 * most &&
+         fmax(at[0], fmax(at[1], at[2])) >= n->low[k] * unit - 1e-12 * most;
+}
+
+/* Separating axes (Akenine-Moeller 2001) beside those of the box, which the caller has tested. Long
+ * triangles of two fans have boxes that overlap by the thousand, and meet few of them. */
+static bool meets_child(const tl_triangle_corners *c, const tl_tree_node *n, uint32_t k) {
+  const double half[3] = {0.5 * ((double)n->hi[0][k] - (double)n->lo[0][k]),
+                          0.5 * ((double)n->hi[1][k] - (double)n->lo[1][k]),
+                          0.5 * ((double)n->hi[2][k] - (double)n->lo[2][k])};
+  const talus_dvec3 middle = tl_dvec3((double)n->lo[0][k] + half[0], (double)n->lo[1][k] + half[1],
+                                      (double)n->lo[2][k] + half[2]);
+  talus_dvec3 at[3];
+  for (int i = 0; i < 3; ++i)
+    at[i] = tl_dsub(c->p[i], middle);
+  if (!meets_slab(c, n, k) ||
+      !overlaps_along(tl_dcross(tl_dsub(at[1], at[0]), tl_dsub(at[2], at[0])), at, half))
+    return false;
+  for (int i = 0; i < 3; ++i) {
+    const talus_dvec3 e = tl_dsub(at[(i + 1) % 3], at[i]);
+    if (!overlaps_along(tl_dvec3(0, e.z, -e.y), at, half) ||
+        !overlaps_along(tl_dvec3(-e.z, 0, e.x), at, half) ||
+        !overlaps_along(tl_dvec3(e.y, -e.x, 0), at, half))
+      return false;
+  }
+  return true;
+}
+
 /* ---- vertices that parts of the tree share --------------------------------------------------- */
 
 /* Removes from `common` what is not in `other`; rows of three, filled up with TL_MESH_NONE. */
@@ -125,7 +181,8 @@ static void look_around(crossing_search *s, uint32_t a, const tl_triangle_corner
   const uint32_t *v = s->mesh->triangle[a];
   int of_a, of_b;
   for (uint32_t k = 0; k < TL_TREE_WIDE; ++k) {
-    if (!tl_tree_meets(n, k, box) || has_common(s->common[TL_TREE_WIDE * (size_t)node + k], v))
+    if (!tl_tree_meets(n, k, box) || has_common(s->common[TL_TREE_WIDE * (size_t)node + k], v) ||
+        !meets_child(c, n, k))
       continue;
     if (n->count[k] == 0)
       look_around(s, a, c, box, n->first[k]);
