@@ -5,6 +5,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 #if LDBL_MANT_DIG >= 64
 #define NEED_LONG_DOUBLE() ((void)0)
@@ -285,6 +286,36 @@ TEST(what_has_an_exact_answer_gets_it) {
   double factorial = 1;
   for (int k = 1; k <= 20; ++k, factorial *= k - 1)
     CHECK(tl_gamma_d(k) == factorial);
+}
+
+/* The table of logarithms is read at 128 m, rounded half up, for every m; halves are the hard ones.
+ */
+TEST(place_in_the_table_of_logarithms_is_the_nearest) {
+  for (int k = 64; k < 256; ++k)
+    for (int step = -3; step <= 3; ++step) {
+      double m = (k + 0.5) / 128;
+      for (int i = 0; i < abs(step); ++i)
+        m = nextafter(m, step < 0 ? 0 : 2);
+      if (m < 2)
+        CHECK(tl_log_place(m) == (int)(128 * m + 0.5));
+    }
+  state = 3;
+  for (uint64_t i = check_cases(CASES); i > 0; --i) {
+    const double m = draw(0.5, 2);
+    CHECK(tl_log_place(m) == (int)(128 * m + 0.5));
+  }
+}
+
+/* Around the fraction at which a number counts as below twice its power of two. */
+TEST(logarithms_are_right_beside_roots_of_two) {
+  NEED_LONG_DOUBLE();
+  for (int e = -1022; e < 1023; e += 31) {
+    double x = ldexp(1.4142135623730951, e);
+    for (int step = 0; step < 8; ++step)
+      x = nextafter(x, 0);
+    for (int step = 0; step < 16; ++step, x = nextafter(x, INFINITY))
+      CHECK(off_by(tl_log_d(x), logl((long double)x), DBL_MANT_DIG) <= 1);
+  }
 }
 
 TEST_MAIN()

@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "check.h"
 #include "kernels/collide.h"
+#include "kernels/superellipsoid.h"
 #include "shape/clump.h"
 #include "shape/hull.h"
 #include "shape/shape.h"
@@ -540,6 +541,25 @@ TEST(copies_are_equal_and_their_own) {
   }
   tl_shape_release(&copy);
   CHECK_EQ_U64(tl_memory_count().bytes, before);
+}
+
+/* The quotient that is 1 needs no power; the bits are those of all powers. */
+TEST(norm_of_a_superellipsoid_is_that_of_all_powers) {
+  tl_random random = tl_random_start(11, 0, 0);
+  for (uint64_t i = check_cases(20000); i > 0; --i) {
+    const double x = i % 16 ? uniform(&random, 0, 2) : 0, p = uniform(&random, 1.05, 4);
+    const double y = i % 32 ? uniform(&random, 0, 2) : x + 1, most = x > y ? x : y;
+    double slope[2];
+    const double norm = tl_power_norm(x, y, most, p, slope);
+    const double px = tl_power_unit(x / most, p), py = tl_power_unit(y / most, p);
+    const double root = tl_pow_d(px + py, 1 / p), share = root / (px + py);
+    CHECK(norm == most * root);
+    CHECK(slope[0] == (x > 0 ? px / (x / most) * share : 0));
+    CHECK(slope[1] == (y > 0 ? py / (y / most) * share : 0));
+  }
+  double slope[2];
+  CHECK(tl_power_norm(1.5, 1.5, 1.5, 2, slope) == 1.5 * tl_pow_d(2, 0.5));
+  CHECK(slope[0] == slope[1]);
 }
 
 TEST_MAIN()

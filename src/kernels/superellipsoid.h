@@ -15,13 +15,15 @@ TL_FN double tl_power_unit(double x, double p) { return x > 0 ? tl_pow_d(x, p) :
 
 /* The norm (x^p + y^p)^(1/p) of two numbers that are 0 or more, most > 0 the larger one; and the
  * gradient (x/norm)^(p - 1), (y/norm)^(p - 1), for which no other powers are needed:
- * (x/norm)^(p - 1) = (x/most)^p / (x/most) s^(1/p) / s, s the sum of (x/most)^p and (y/most)^p. */
+ * (x/norm)^(p - 1) = (x/most)^p / (x/most) s^(1/p) / s, s the sum of (x/most)^p and (y/most)^p. One
+ * of the two quotients is 1 and needs no power; which one is selected without a branch. */
 TL_FN double tl_power_norm(double x, double y, double most, double p, double slope[2]) {
-  const double rx = x / most, ry = y / most;
-  const double px = tl_power_unit(rx, p), py = tl_power_unit(ry, p), sum = px + py;
+  const bool is_x = x == most;
+  const double ratio = (is_x ? y : x) / most, power = tl_power_unit(ratio, p), sum = 1 + power;
   const double root = tl_pow_d(sum, 1 / p), share = root / sum;
-  slope[0] = rx > 0 ? px / rx * share : 0;
-  slope[1] = ry > 0 ? py / ry * share : 0;
+  const double other = ratio > 0 ? power / ratio * share : 0;
+  slope[0] = is_x ? share : other;
+  slope[1] = is_x ? other : share;
   return most * root;
 }
 
@@ -30,11 +32,11 @@ TL_FN double tl_power_norm(double x, double y, double most, double p, double slo
 TL_BIG_FN talus_dvec3 tl_superellipsoid_support(const double size[5], talus_dvec3 d) {
   const double n1 = size[3], n2 = size[4], p1 = n1 / (n1 - 1), p2 = n2 / (n2 - 1);
   const double x = fabs(size[0] * d.x), y = fabs(size[1] * d.y), z = fabs(size[2] * d.z);
-  const double flat = fmax(x, y);
+  const double flat = x > y ? x : y;
   double q = 0, around[2] = {0, 0}, up[2];
   if (flat > 0)
     q = tl_power_norm(x, y, flat, p2, around);
-  const double most = fmax(q, z);
+  const double most = q > z ? q : z;
   if (!(most > 0))
     return tl_dvec3(0, 0, size[2]);
   tl_power_norm(q, z, most, p1, up);
