@@ -27,8 +27,8 @@ val_case_fn val_gas_short, val_gas_energy, val_gas_pressure, val_gas_haff;
 /* validation_hard.c */
 val_case_fn val_hard_gas, val_hard_relax, val_hard_shells;
 /* validation_flow.c, validation_nozzle.c */
-val_case_fn val_flow_tube, val_flow_effusion, val_flow_choked_5, val_flow_choked_10,
-    val_flow_blowdown;
+val_case_fn val_flow_tube, val_flow_molecular, val_flow_effusion, val_flow_choked_5,
+    val_flow_choked_10, val_flow_blowdown;
 /* validation_invariance.c */
 val_case_fn val_invariance_galilean, val_invariance_turned, val_invariance_scale,
     val_invariance_order;

@@ -33,6 +33,51 @@ void val_flow_tube(val_run *run) {
            5 * 0.707 * 2 / sqrt(2000));
 }
 
+/* ---- a nozzle, without collisions ------------------------------------------------------------ */
+
+/* Beyond the wide end there is a gas at rest of density n0, of which the inlet lets in what crosses
+ * that end; what comes back there has left for good. Walls reflect like mirrors, and in a part that
+ * narrows only forwards none is sent back that was beyond its throat: all velocities with which a
+ * ball can cross the throat forwards come straight from the gas. So the throat passes the flux of a
+ * hole of its area, half of the gas's velocities are there, and none comes back from what widens.
+ */
+void val_flow_molecular(val_run *run) {
+  const double a = 0.01, wide = 0.99, throat = 0.49, rate = 300;
+  const double lasts = run->quick ? 10 : 100;
+  const double profile[6][2] = {{0, wide + a},   {1, wide + a}, {2.5, throat + a},
+                                {3, throat + a}, {5, 0.62},     {5.5, 0.62}};
+  const int looks = run->quick ? 100 : 1000;
+  talus_body_def ball;
+  stream_world(run, 0.05, profile[0], 6, a, &ball);
+  if (!run->failed)
+    stream_did(run, talus_world_group(run->world, "gas", &ball.group));
+  if (!run->failed)
+    stream_did(run, talus_world_ignore_groups(run->world, ball.group, ball.group));
+  stream_inlet(run, &ball, 0.1, 0.999 * wide, rate, lasts, 1);
+  stream_sink(run, "outlet", 5.5, 99, false);
+  stream_sink(run, "back", -99, 0.05, false);
+  stream_gauge g = {.radius = throat, .low = 2.5, .high = 3};
+  double energy = 0;
+  size_t through = 0;
+  for (int i = 0; i < looks && !run->failed; ++i) { /* until the slow ones are out, too */
+    val_step(run, val_steps(run, 5 * lasts / looks));
+    stream_look(run, &g, 1);
+    through += stream_take_through(run, 0, &energy);
+  }
+  const talus_report end = val_report(run);
+  const double n0 = rate / (sqrt(0.5 / VAL_PI) * VAL_PI * wide * wide);
+  const double flux = rate * (double)through / (double)end.emitted;
+  const double near = run->quick ? 0.5 : 0.04, less = run->quick ? 0.5 : 0.06;
+  g.looks /= 5; /* as many as while balls came */
+  val_is(run, "none is outside a wall", end.outside == 0, true);
+  val_near(run, "flux / n0 sqrt(kT/m) A*", "", flux / (n0 * VAL_PI * throat * throat),
+           sqrt(0.5 / VAL_PI), near * sqrt(0.5 / VAL_PI));
+  val_near(run, "throat: n*/n0", "", gauge_density(&g) / n0, 0.5, less * 0.5);
+  val_near(run, "throat: speed / sqrt(kT/m)", "", gauge_speed(&g), sqrt(2 / VAL_PI),
+           less * sqrt(2 / VAL_PI));
+  val_near(run, "mean energy of what passes / kT", "", energy / (double)through, 2, near * 2);
+}
+
 /* ---- a hole ---------------------------------------------------------------------------------- */
 
 void val_flow_effusion(val_run *run) {

@@ -95,19 +95,26 @@ void stream_sink(val_run *run, const char *name, double low, double high, bool r
     stream_did(run, talus_world_record_left(run->world, true));
 }
 
-/* Those that left since the last call: how many, and the sum of their energies. */
-size_t stream_take_left(val_run *run, double *energy) {
+/* Those that left since the last call, through one sink if it is not STREAM_ANY: how many, and the
+ * sum of their energies. */
+size_t stream_take_through(val_run *run, uint32_t sink, double *energy) {
   static talus_left left[LEFT_MOST];
   size_t all = 0, n = LEFT_MOST;
   while (!run->failed && n == LEFT_MOST) {
     stream_did(run, talus_world_take_left(run->world, left, LEFT_MOST, &n));
     for (size_t i = 0; !run->failed && i < n; ++i) {
       const talus_vec3 v = left[i].velocity;
+      if (sink != STREAM_ANY && left[i].sink != sink)
+        continue;
       *energy += 0.5 * (double)(v.x * v.x + v.y * v.y + v.z * v.z);
+      all++;
     }
-    all += run->failed ? 0 : n;
   }
   return all;
+}
+
+size_t stream_take_left(val_run *run, double *energy) {
+  return stream_take_through(run, STREAM_ANY, energy);
 }
 
 void stream_look(val_run *run, stream_gauge *gauges, int n) {

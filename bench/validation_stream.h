@@ -23,6 +23,9 @@ void stream_sink(val_run *run, const char *name, double low, double high, bool r
 /* Balls that left since the last call: their number; the sum of their energies is added to
  * *energy. */
 size_t stream_take_left(val_run *run, double *energy);
+/* The same of one sink alone (0: the first that was added); the others are forgotten. */
+#define STREAM_ANY UINT32_MAX
+size_t stream_take_through(val_run *run, uint32_t sink, double *energy);
 
 /* Sums over bodies with rho < radius and z in (low, high), over several measurements. */
 typedef struct stream_gauge {
