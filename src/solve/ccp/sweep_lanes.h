@@ -41,12 +41,6 @@ INLINE lanes_vec start_of(const tl_ccp_pack *pack, size_t k, size_t o, const cou
   return from;
 }
 
-/* 1/(en et), where impulses are measured: one division serves the change and the pull. */
-INLINE lanes unit_of(const tl_ccp_pack *pack, size_t o) {
-  const lanes zero = {0}, one = zero + 1, both = load(pack->en + o) * load(pack->et + o);
-  return one / both;
-}
-
 /* (from - now) . E^-1 (now - last): positive if the visit went back. */
 INLINE lanes pull_of(const tl_ccp_pack *pack, size_t o, lanes unit, lanes_vec n, lanes_vec from,
                      lanes_vec now, lanes_vec last) {
