@@ -54,10 +54,12 @@ TL_FN VISIT(vec)
 
 /* The share of a vector of this squared length that the limit allows. */
 TL_FN NUMBER VISIT(keep)(NUMBER square, NUMBER limit) {
-  const NUMBER most = limit * limit, zero = {0};
-  NUMBER keep = zero + 1;
-  if (ANY(square > most)) /* a root and a division, which most contacts of a heap do not need */
-    keep = SELECT(square <= most, keep, limit / NUMBER_SQRT(square));
+  const NUMBER most = limit * limit, zero = {0}, one = zero + 1;
+  const TRUTH fits = square <= most, some = limit > zero;
+  NUMBER keep = SELECT(fits, one, zero);
+  /* A root and a division, which most contacts of a heap do not need; nor does one without load. */
+  if (ANY((square > most) & some))
+    keep = SELECT(fits, one, SELECT(some, limit / NUMBER_SQRT(square), zero));
   return keep;
 }
 

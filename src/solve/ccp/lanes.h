@@ -40,6 +40,12 @@ INLINE lanes friction_of(const tl_ccp_rows *rows, size_t k, size_t o) {
   return rows->frictions ? load(rows->frictions[k].of + o) : zero + rows->friction;
 }
 
+/* 1/(en et), where impulses are measured: one division serves the change and the pull. */
+INLINE lanes unit_of(const tl_ccp_pack *pack, size_t o) {
+  const lanes zero = {0}, one = zero + 1, both = load(pack->en + o) * load(pack->et + o);
+  return one / both;
+}
+
 INLINE lanes_vec cross(lanes_vec a, lanes_vec b) {
   const lanes_vec r = {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
   return r;

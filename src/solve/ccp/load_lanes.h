@@ -32,6 +32,78 @@ INLINE void find_steps(const end_lanes *a, const end_lanes *b, size_t o, lanes_v
   store(pack->reach_b + o, along_b);
 }
 
+INLINE lanes_vec by_matrix(const tensor_lanes *m, lanes_vec v) {
+  const lanes_vec r = {m->xx * v.x + m->xy * v.y + m->xz * v.z,
+                       m->xy * v.x + m->yy * v.y + m->yz * v.z,
+                       m->xz * v.x + m->yz * v.y + m->zz * v.z};
+  return r;
+}
+
+/* Adds tl_point_response (kernels/cone.h) of a body to a matrix, whose inv_mass is not used. */
+INLINE void add_response(const end_lanes *end, const tensor_lanes *tensor, tensor_lanes *to) {
+  const lanes zero = {0}, x = end->arm.x, y = end->arm.y, z = end->arm.z, i = end->inv_inertia;
+  const lane_mask same = i >= zero;
+  const lanes m = end->inv_mass;
+  const tensor_lanes w = {.xx = lanes_select(same, i, tensor->xx),
+                          .yy = lanes_select(same, i, tensor->yy),
+                          .zz = lanes_select(same, i, tensor->zz),
+                          .xy = lanes_select(same, zero, tensor->xy),
+                          .xz = lanes_select(same, zero, tensor->xz),
+                          .yz = lanes_select(same, zero, tensor->yz)};
+  const lanes_vec w0 = {y * w.xz - z * w.xy, y * w.yz - z * w.yy, y * w.zz - z * w.yz};
+  const lanes_vec w1 = {z * w.xx - x * w.xz, z * w.xy - x * w.yz, z * w.xz - x * w.zz};
+  const lanes_vec w2 = {x * w.xy - y * w.xx, x * w.yy - y * w.xy, x * w.yz - y * w.xz};
+  to->xx += lanes_select(same, m, tensor->inv_mass.x) + (y * w0.z - z * w0.y);
+  to->yy += lanes_select(same, m, tensor->inv_mass.y) + (z * w1.x - x * w1.z);
+  to->zz += lanes_select(same, m, tensor->inv_mass.z) + (x * w2.y - y * w2.x);
+  to->xy += z * w0.x - x * w0.z;
+  to->xz += x * w0.y - y * w0.x;
+  to->yz += x * w1.y - y * w1.x;
+}
+
+INLINE lanes size_of(lanes x) {
+  const lanes zero = {0};
+  return lanes_select(x < zero, -x, x);
+}
+
+/* tl_hypot_quick for W numbers. */
+INLINE lanes hypot_of(lanes a, lanes b) {
+  const lanes zero = {0}, one = zero + 1, x = size_of(a), y = size_of(b);
+  const lanes big = lanes_select(x > y, x, y), small = lanes_select(x > y, y, x);
+  const lanes ratio = small / big;
+  return lanes_select(big > zero, big * lanes_sqrt(one + ratio * ratio), x + y);
+}
+
+/* tl_sym3_plane_eigenvalue_max for W matrices. */
+INLINE lanes find_largest_across(const tensor_lanes *m, lanes_vec n) {
+  const lanes zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
+  const lanes sign = lanes_select(n.z >= zero, one, -one), a = -one / (sign + n.z);
+  const lanes_vec t = {one + sign * n.x * n.x * a, sign * n.x * n.y * a, -sign * n.x};
+  const lanes_vec s = cross(n, t), at = by_matrix(m, t), as = by_matrix(m, s);
+  const lanes tt = lanes_dot(t, at), ss = lanes_dot(s, as), ts = lanes_dot(t, as);
+  return half * (tt + ss) + hypot_of(half * (tt - ss), ts);
+}
+
+/* find_steps where some bodies answer by their tensor; rows without such a body are left as they
+ * are. */
+INLINE void find_steps_by_tensor(const end_lanes *a, const end_lanes *b, const tensor_lanes *of_a,
+                                 const tensor_lanes *of_b, size_t o, lanes_vec n, tl_ccp_pack *pack,
+                                 lanes *en) {
+  const lanes zero = {0}, one = zero + 1;
+  const lane_mask by_tensor = (a->inv_inertia < zero) | (b->inv_inertia < zero);
+  tensor_lanes response = {.xx = zero, .yy = zero, .zz = zero, .xy = zero, .xz = zero, .yz = zero};
+  add_response(a, of_a, &response);
+  add_response(b, of_b, &response);
+  const lanes normal = lanes_dot(n, by_matrix(&response, n));
+  const lanes tangent = find_largest_across(&response, n);
+  const lanes along = lanes_select(normal > zero, one / normal, zero);
+  const lanes across = lanes_select(tangent > zero, one / tangent, zero);
+  *en = lanes_select(by_tensor, along, *en);
+  store(pack->en + o, *en);
+  store(pack->et + o,
+        lanes_select(by_tensor, lanes_select(across > zero, across, along), load(pack->et + o)));
+}
+
 /* tl_contact_bias for W rows. */
 INLINE lanes find_bias(const tl_system *system, lanes gap) {
   const lanes zero = {0};

@@ -39,7 +39,7 @@ talus_status tl_ccp_keep_rows(const tl_ccp *job, tl_ccp_kept **kept) {
   TL_TAKE(arena, packs, &(*kept)->arms);
   TL_TAKE(arena, packs, &(*kept)->frictions);
   TL_TAKE(arena, packs, &(*kept)->anchors);
-  TL_TAKE(arena, packs, &(*kept)->is_apart);
+  TL_TAKE(arena, packs, &(*kept)->way);
   TL_TAKE(arena, packs * TL_CCP_LANES, &(*kept)->gaps);
   return TALUS_OK;
 }
@@ -51,7 +51,7 @@ static void note_anchor(const tl_ccp *job, size_t k) {
   const tl_ccp_rows *rows = &job->rows;
   tl_ccp_anchor *anchor = &job->kept->anchors[k];
   const uint32_t first = rows->pack_row[k], count = rows->pack_row[k + 1] - first;
-  bool is_apart = count < TL_CCP_LANES || tl_ccp_needs_tensor(rows, &rows->packs[k]);
+  bool is_apart = false;
   for (uint32_t i = 0; i < count; ++i) {
     const tl_contact *c = &system->contacts->data[rows->contact[first + i]];
     anchor->a[i] = c->a;
@@ -62,9 +62,16 @@ static void note_anchor(const tl_ccp *job, size_t k) {
     anchor->gap[i] = c->gap;
     is_apart |= !is_rigid(system->model, c);
   }
-  job->kept->is_apart[k] = is_apart;
-  for (uint32_t i = count; i < TL_CCP_LANES; ++i) /* asked for early */
-    anchor->a[i] = anchor->b[i] = 0;
+  /* Lanes without a contact have normal 0 and bodies that do not move: theirs can ride anyhow. */
+  for (uint32_t i = count; i < TL_CCP_LANES; ++i) {
+    anchor->a[i] = anchor->a[0];
+    anchor->b[i] = anchor->b[0];
+    tl_ccp_put_lane(&anchor->point, i, tl_ccp_lane(&anchor->point, 0));
+    anchor->gap[i] = 0;
+  }
+  job->kept->way[k] = is_apart                                     ? TL_CCP_APART
+                      : tl_ccp_needs_tensor(rows, &rows->packs[k]) ? TL_CCP_BY_TENSOR
+                                                                   : TL_CCP_PLAIN;
 }
 
 static void note_anchors(void *context, size_t begin, size_t end) {

@@ -12,14 +12,18 @@ typedef struct tl_ccp_anchor {
   talus_real gap[TL_CCP_LANES];
 } tl_ccp_anchor;
 
+/* How a pack is refreshed: in lanes, where every body answers the same in all directions or some do
+ * not; one row after the other, where a body is round. */
+enum { TL_CCP_PLAIN, TL_CCP_BY_TENSOR, TL_CCP_APART };
+
 typedef struct tl_ccp_kept {
   tl_ccp_pack *packs;
   tl_ccp_arms *arms;
   tl_ccp_numbers *frictions;
   talus_real *gaps;
   tl_ccp_anchor *anchors;
-  bool *is_apart; /* not in lanes: rows are missing, or a body is round or turns by a tensor */
-  bool is_full;   /* rows are there, to be refreshed */
+  uint8_t *way; /* TL_CCP_PLAIN, ... */
+  bool is_full; /* rows are there, to be refreshed */
 } tl_ccp_kept;
 
 /* What a plan keeps, in the arena; NULL where each substep makes its rows anew: in single

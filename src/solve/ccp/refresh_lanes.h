@@ -110,19 +110,32 @@ INLINE lanes_vec load_impulses(const tl_ccp *job, const uint32_t *contact) {
   return r;
 }
 
-INLINE void refresh_rows(const tl_ccp *job, size_t k, size_t o, const couple_lanes *of) {
+/* Contacts of W rows; lanes without a contact get that of the first row of the pack. */
+INLINE void list_contacts(const tl_ccp *job, size_t k, size_t o, uint32_t contact[W]) {
+  const uint32_t first = job->rows.pack_row[k], end = job->rows.pack_row[k + 1];
+  for (uint32_t i = 0; i < W; ++i) {
+    const uint32_t row = first + (uint32_t)o + i;
+    contact[i] = job->rows.contact[row < end ? row : first];
+  }
+}
+
+INLINE void refresh_rows(const tl_ccp *job, size_t k, size_t o, const couple_lanes *of,
+                         const tensor_lanes *tensors) {
   const tl_ccp_anchor *anchor = &job->kept->anchors[k];
   tl_ccp_pack *pack = &job->rows.packs[k];
   const lanes zero = {0};
   const lanes_vec none = {zero, zero, zero}, n = load_vec(&pack->normal, o);
-  const uint32_t *contact = job->rows.contact + job->rows.pack_row[k] + o;
+  uint32_t contact[W];
   lanes gap, en;
+  list_contacts(job, k, o, contact);
   const lanes_vec point =
       ride_point(of, load_vec(&anchor->point, o), n, load(anchor->gap + o), &gap);
   const lanes_vec arm = minus_vec(point, of->a.to);
   const end_lanes a = {arm, of->a.inv_mass, of->a.inv_inertia};
   const end_lanes b = {minus_vec(arm, of->apart), of->b.inv_mass, of->b.inv_inertia};
   find_steps(&a, &b, o, n, pack, &en);
+  if (tensors)
+    find_steps_by_tensor(&a, &b, &tensors[0], &tensors[1], o, n, pack, &en);
   store(pack->bias + o, find_bias(job->system, lanes_select(gap > zero, gap, zero)));
   store_vec(&pack->impulse, o,
             job->system->settings->warm_start
@@ -131,6 +144,13 @@ INLINE void refresh_rows(const tl_ccp *job, size_t k, size_t o, const couple_lan
   store(job->rows.gaps + k * TL_CCP_LANES + o, gap);
   store_vec(&job->rows.arms[k].a, o, a.arm);
   store_vec(&job->rows.arms[k].b, o, b.arm);
+}
+
+INLINE void refresh_by_tensor(const tl_ccp *job, size_t k, size_t o, const couple_lanes *of) {
+  const tl_ccp_pack *pack = &job->rows.packs[k];
+  const tensor_lanes tensors[2] = {load_tensors(job->rows.tensors, pack->a + o),
+                                   load_tensors(job->rows.tensors, pack->b + o)};
+  refresh_rows(job, k, o, of, tensors);
 }
 
 INLINE void ask_for_pairs(const tl_ccp *job, size_t k) {
@@ -158,7 +178,7 @@ static void refresh_packs(const tl_ccp *job, size_t begin, size_t end) {
   memset(of, 0, sizeof of);
   bool is_loaded = false;
   for (size_t k = begin; k < end; ++k) {
-    if (job->kept->is_apart[k]) {
+    if (job->kept->way[k] == TL_CCP_APART) {
       tl_ccp_refresh_apart(job, k);
       is_loaded = false;
       continue;
@@ -171,7 +191,10 @@ static void refresh_packs(const tl_ccp *job, size_t begin, size_t end) {
     for (size_t o = 0; o < TL_CCP_LANES; o += W) {
       if (!is_same)
         of[o / W] = load_couple(job, k, o);
-      refresh_rows(job, k, o, &of[o / W]);
+      if (job->kept->way[k] == TL_CCP_BY_TENSOR)
+        refresh_by_tensor(job, k, o, &of[o / W]);
+      else
+        refresh_rows(job, k, o, &of[o / W], NULL);
     }
     is_loaded = true;
   }

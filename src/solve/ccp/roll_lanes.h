@@ -125,7 +125,11 @@ INLINE lanes roll_and_push(const tl_ccp_rows *rows, size_t k, size_t o, const bo
   store_vec(&pack->impulse, o, fresh.impulse);
   store_vec(&roll->torque, o, fresh.torque);
   push_wrench(rows, pack, o, &s, change, radial);
-  return lanes_select(law.en > zero, lanes_wrench_length2(change, s.n, &law), zero);
+  lanes moved = lanes_wrench_length2(change, s.n, &law);
+  if (s.is_mixed)
+    moved =
+        lanes_select(s.rolls, moved, lanes_dot(change.impulse, change.impulse) * unit_of(pack, o));
+  return lanes_select(law.en > zero, moved, zero);
 }
 
 INLINE lanes push_share(const tl_ccp_rows *rows, size_t k, size_t o, talus_real share,

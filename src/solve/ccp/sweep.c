@@ -56,6 +56,19 @@ tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp_rows *rows, size_t k, uint32_t i) {
   return r;
 }
 
+/* 1/(en et). */
+static talus_real unit_of(const tl_ccp_pack *pack, uint32_t i) {
+  return 1 / (pack->en[i] * pack->et[i]);
+}
+
+/* tl_ccp_pull_of with one division. */
+static talus_real pull_of(const tl_ccp_pack *pack, uint32_t i, const tl_ccp_course *course) {
+  const talus_vec3 now = tl_ccp_lane(&pack->impulse, i), n = tl_ccp_lane(&pack->normal, i);
+  const talus_vec3 back = tl_sub(course->from, now), way = tl_sub(now, course->last);
+  const talus_real along = tl_dot(back, n) * tl_dot(way, n);
+  return (along * pack->et[i] + (tl_dot(back, way) - along) * pack->en[i]) * unit_of(pack, i);
+}
+
 /* A visit that starts with the impulse p. */
 static double sweep_from(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_vec3 from) {
   tl_ccp_pack *pack = &rows->packs[k];
@@ -68,7 +81,7 @@ static double sweep_from(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_ve
   pack->impulse.y[i] = p.y;
   pack->impulse.z[i] = p.z;
   tl_ccp_push_lane(rows, k, i, change);
-  return pack->en[i] > 0 ? (double)(tl_length2(change) / (pack->en[i] * pack->et[i])) : 0;
+  return pack->en[i] > 0 ? (double)(tl_length2(change) * unit_of(pack, i)) : 0;
 }
 
 double tl_ccp_sweep_lane(const tl_ccp_rows *rows, size_t k, uint32_t i) {
@@ -81,15 +94,14 @@ double tl_ccp_sweep_lane(const tl_ccp_rows *rows, size_t k, uint32_t i) {
 static double sweep_lane_on(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta, size_t k,
                             uint32_t i, talus_real *pull) {
   const tl_ccp_pack *pack = &rows->packs[k];
-  const talus_vec3 now = tl_ccp_lane(&pack->impulse, i), n = tl_ccp_lane(&pack->normal, i);
+  const talus_vec3 now = tl_ccp_lane(&pack->impulse, i);
   const talus_vec3 way = beta < 0 ? tl_vec3(0, 0, 0) : tl_sub(now, tl_ccp_lane(&last[k], i));
   const tl_ccp_course course = {tl_madd(now, tl_max(beta, 0), way), now};
   tl_ccp_put_lane(&last[k], i, now);
   const double change = sweep_from(rows, k, i, course.from);
   *pull = 0;
   if (pack->en[i] > 0 && pack->et[i] > 0)
-    *pull = (talus_real)tl_ccp_pull_of(tl_ccp_lane(&pack->impulse, i), n, pack->en[i], pack->et[i],
-                                       &course);
+    *pull = pull_of(pack, i, &course);
   return change;
 }
 
@@ -170,27 +182,20 @@ double tl_ccp_warm_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t en
   return sum;
 }
 
-/* Sums run lane by lane and then over the lanes, like those of a vector; rows with tensors are
- * added one by one, and so are the pulls of momentum. last: NULL without momentum. */
+/* Sums run lane by lane and then over the lanes, like those of a vector. last: NULL without
+ * momentum. */
 static double sweep_packs(const tl_ccp_rows *rows, tl_ccp_lanes *last, talus_real beta,
                           size_t begin, size_t end, double *pull) {
-  double sum = 0;
-  talus_real moved[W] = {0};
-  *pull = 0;
-  for (size_t k = begin; k < end; ++k) {
-    const bool apart = tl_ccp_needs_tensor(rows, &rows->packs[k]);
+  talus_real moved[W] = {0}, pulls[W] = {0};
+  for (size_t k = begin; k < end; ++k)
     for (uint32_t i = 0; i < W; ++i) {
       talus_real back = 0;
-      const double change =
-          last ? sweep_lane_on(rows, last, beta, k, i, &back) : tl_ccp_sweep_lane(rows, k, i);
-      *pull += (double)back;
-      if (apart)
-        sum += change;
-      else
-        moved[i] += (talus_real)change;
+      moved[i] += (talus_real)(last ? sweep_lane_on(rows, last, beta, k, i, &back)
+                                    : tl_ccp_sweep_lane(rows, k, i));
+      pulls[i] += back;
     }
-  }
-  return sum + sum_lanes(moved);
+  *pull = sum_lanes(pulls);
+  return sum_lanes(moved);
 }
 
 double tl_ccp_sweep_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end) {

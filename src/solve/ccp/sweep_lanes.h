@@ -42,12 +42,12 @@ INLINE lanes_vec start_of(const tl_ccp_pack *pack, size_t k, size_t o, const cou
 }
 
 /* (from - now) . E^-1 (now - last): positive if the visit went back. */
-INLINE lanes pull_of(const tl_ccp_pack *pack, size_t o, lanes_vec n, lanes_vec from, lanes_vec now,
-                     lanes_vec last) {
+INLINE lanes pull_of(const tl_ccp_pack *pack, size_t o, lanes unit, lanes_vec n, lanes_vec from,
+                     lanes_vec now, lanes_vec last) {
   const lanes zero = {0}, en = load(pack->en + o), et = load(pack->et + o);
   const lanes_vec back = less(from, now), way = less(now, last);
   const lanes along = lanes_dot(back, n) * lanes_dot(way, n);
-  const lanes pull = along / en + (lanes_dot(back, way) - along) / et;
+  const lanes pull = (along * et + (lanes_dot(back, way) - along) * en) * unit;
   return lanes_select((en > zero) & (et > zero), pull, zero);
 }
 
@@ -57,13 +57,14 @@ INLINE lanes take_step(const tl_ccp_rows *rows, size_t k, size_t o, lanes_vec u,
   tl_ccp_pack *pack = &rows->packs[k];
   const lanes_vec p = start_of(pack, k, o, on);
   const lanes en = load(pack->en + o), et = load(pack->et + o), zero = {0};
+  const lanes unit = unit_of(pack, o);
   const lanes_vec fresh =
       lanes_step(p, u, n, load(pack->bias + o), friction_of(rows, k, o), en, et, rows->ncp > 0);
   if (on->last)
-    *pull = pull_of(pack, o, n, p, fresh, load_vec(&on->last[k], o));
+    *pull = pull_of(pack, o, unit, n, p, fresh, load_vec(&on->last[k], o));
   store_vec(&pack->impulse, o, fresh);
   *change = less(fresh, p);
-  return lanes_select(en > zero, lanes_dot(*change, *change) / (en * et), zero);
+  return lanes_select(en > zero, lanes_dot(*change, *change) * unit, zero);
 }
 
 /* The two bodies of each row, and their tensors if `by_tensor`. */
@@ -267,21 +268,25 @@ INLINE size_t run_from(const tl_ccp_rows *rows, size_t k, size_t end) {
   return n;
 }
 
-/* A number for each pack of a run. */
-typedef struct run_numbers {
-  pack_numbers moved[MOST_OF_RUN], pull[MOST_OF_RUN];
-} run_numbers;
+/* Sums over packs, lane by lane: squared changes, and pulls of momentum. */
+typedef struct sweep_sums {
+  pack_numbers moved, pull;
+} sweep_sums;
 
 INLINE void sweep_run(const tl_ccp_rows *rows, size_t k, size_t n, const bool radial,
-                      const bool by_tensor, const course *on, run_numbers *to) {
+                      const bool by_tensor, const course *on, sweep_sums *to) {
   for (size_t o = 0; o < TL_CCP_LANES; o += W) {
     const tl_ccp_pack *first = &rows->packs[k];
     pair_lanes of = load_pairs(rows, first, o, by_tensor);
+    lanes moved = to->moved.part[o / W], back = to->pull.part[o / W];
     for (size_t i = 0; i < n; ++i) {
-      lanes *pull = &to->pull[i].part[o / W];
-      to->moved[i].part[o / W] = radial ? visit_radial(rows, k + i, o, on, &of, pull)
-                                        : visit_rows(rows, k + i, o, by_tensor, on, &of, pull);
+      lanes pull = {0};
+      moved += radial ? visit_radial(rows, k + i, o, on, &of, &pull)
+                      : visit_rows(rows, k + i, o, by_tensor, on, &of, &pull);
+      back += pull;
     }
+    to->moved.part[o / W] = moved;
+    to->pull.part[o / W] = back;
     store_bodies(rows->bodies, first->a + o, &of.a);
     store_bodies(rows->bodies, first->b + o, &of.b);
   }
@@ -289,50 +294,37 @@ INLINE void sweep_run(const tl_ccp_rows *rows, size_t k, size_t n, const bool ra
 
 /* Sweeps a pack with rows that pass on torque; these store their momentum elsewhere
  * (momentum.c). */
-static double sweep_apart(const tl_ccp_rows *rows, size_t k, double sum, pack_numbers *moved) {
+static void sweep_apart(const tl_ccp_rows *rows, size_t k, pack_numbers *moved) {
   talus_real each[TL_CCP_LANES];
   sweep_rolls(rows, k, each);
   const pack_numbers change = load_numbers(each);
-  if (!tl_ccp_is_radial(rows) && tl_ccp_needs_tensor(rows, &rows->packs[k]))
-    return add_pack(sum, &change);
   for (int i = 0; i < PARTS; ++i)
     moved->part[i] += change.part[i];
-  return sum;
 }
 
 INLINE double sweep_all(const tl_ccp_rows *rows, size_t begin, size_t end, const course *on,
                         double *pull) {
   const bool radial = tl_ccp_is_radial(rows);
-  double sum = 0;
-  pack_numbers moved = {0};
-  *pull = 0;
+  sweep_sums sums = {0};
   for (size_t k = begin, n; k < end; k += n) {
-    run_numbers of;
     n = 1;
     if (tl_ccp_rolls(rows, k)) {
       prefetch_ahead(rows, k, bytes_of_pack(rows));
-      sum = sweep_apart(rows, k, sum, &moved);
+      sweep_apart(rows, k, &sums.moved);
       continue;
     }
     n = run_from(rows, k, end);
     prefetch_run(rows, k, n, bytes_of_pack(rows));
     const bool by_tensor = !radial && tl_ccp_needs_tensor(rows, &rows->packs[k]);
     if (radial)
-      sweep_run(rows, k, n, true, false, on, &of);
+      sweep_run(rows, k, n, true, false, on, &sums);
     else if (by_tensor)
-      sweep_run(rows, k, n, false, true, on, &of);
+      sweep_run(rows, k, n, false, true, on, &sums);
     else
-      sweep_run(rows, k, n, false, false, on, &of);
-    for (size_t i = 0; i < n; ++i) {
-      for (int part = 0; part < PARTS && !by_tensor; ++part)
-        moved.part[part] += of.moved[i].part[part];
-      if (by_tensor)
-        sum = add_pack(sum, &of.moved[i]);
-      if (on->last)
-        *pull = add_pack(*pull, &of.pull[i]);
-    }
+      sweep_run(rows, k, n, false, false, on, &sums);
   }
-  return sum + add_pack(0, &moved);
+  *pull = add_pack(0, &sums.pull);
+  return add_pack(0, &sums.moved);
 }
 
 /* sweep_all where arms are along normals, all contacts have one friction, no row passes on torque
@@ -360,7 +352,7 @@ INLINE double sweep_spheres(const tl_ccp_rows *rows, size_t begin, size_t end, c
     store_bodies(bodies, pack->a, &a);
     store_bodies(bodies, pack->b, &b);
     if (is_measured)
-      moved += lanes_select(en > zero, lanes_dot(change, change) / (en * et), zero);
+      moved += lanes_select(en > zero, lanes_dot(change, change) * unit_of(pack, 0), zero);
   }
   return is_measured ? add_each(0, moved) : 0;
 }
