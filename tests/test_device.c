@@ -278,12 +278,13 @@ TEST(warm_calls_allocate_nothing_and_copy_only_what_they_must) {
 }
 
 TEST(what_a_device_cannot_do_is_done_by_the_cpu_or_refused) {
-  const double balls[] = {0, 0, 0, 0.5, 0.2, 0, 0, 0.5};
-  const talus_shape_def clump = {.kind = TALUS_CLUMP, .points = balls, .point_count = 2};
-  const double x[6] = {0, 0, 0, 0.5, 0, 0};
-  const uint32_t rows[2] = {0, 0};
+  const talus_shape_def shapes[] = {{.kind = TALUS_SPHERE, .size = {0.5}},
+                                    {.kind = TALUS_REVOLVED, .size = {1, 1, 3}}};
+  const double x[6] = {0.6, 0, 0, 0, 0, 0};
+  const uint32_t rows[2] = {0, 1};
+  const uint8_t fixed[2] = {0, 1};
   const talus_detect_bodies bodies = {
-      .count = 2, .position = x, .shapes = &clump, .shape_count = 1, .shape = rows};
+      .count = 2, .position = x, .shapes = shapes, .shape_count = 2, .shape = rows, .fixed = fixed};
   talus_detect_def def = talus_detect_def_default();
   talus_contacts found;
   talus_detect_stats stats;
@@ -297,7 +298,7 @@ TEST(what_a_device_cannot_do_is_done_by_the_cpu_or_refused) {
   talus_pairs_free(&pairs);
   def.no_fallback = true;
   CHECK(talus_find_contacts(&def, &bodies, &found, &stats) == TALUS_ERROR_UNSUPPORTED);
-  CHECK(strstr(talus_last_error(), "no contacts of clumps"));
+  CHECK(strstr(talus_last_error(), "no contacts of meshes"));
   CHECK(talus_find_pairs(&def, &bodies, &pairs, &stats) == TALUS_ERROR_UNSUPPORTED);
   CHECK(strstr(talus_last_error(), "not pairs"));
 }
