@@ -110,7 +110,7 @@ static bool approach(talus_world *world) {
   for (int i = 0; i < 60 && r.inner == 0; ++i) {
     const talus_status status = talus_world_step(world, 1);
     if (status == TALUS_ERROR_DIVERGED)
-      return true; /* take_steps counts it */
+      return true; /* take_steps counts the step */
     if (status != TALUS_OK || talus_world_report(world, &r) != TALUS_OK)
       return implicit_fail("a step");
   }
@@ -121,7 +121,8 @@ static bool approach(talus_world *world) {
  * to where a force acts; k determines their rotations. */
 static bool begin_collision(const way *w, const tl_shape *first, const tl_shape *second,
                             double scale, bool on_plane, int k, talus_world **world) {
-  const double angle = 0.3 * (k + 1); /* not pole to pole, where all triangles are equally near */
+  const double angle =
+      0.3 * (k + 1); /* not pole to pole, because all triangles of a pole are equally near */
   const talus_quat turned = {(talus_real)cos(angle), (talus_real)(0.6 * sin(angle)),
                              (talus_real)(0.8 * sin(angle)), 0};
   const talus_quat tilted = {(talus_real)cos(0.05), 0, (talus_real)sin(0.05), 0};

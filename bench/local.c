@@ -268,7 +268,7 @@ static bool measure(const setup *s, int bodies, local_kind kind, double dt, int 
   if (talus_world_create(&def, &world) != TALUS_OK)
     return false;
   bool good = talus_world_add_material(world, &stuff, &m) == TALUS_OK && s->fill(world, m, bodies);
-  if (kind != LOCAL_LOCAL) /* which would record all paths for it */
+  if (kind != LOCAL_LOCAL) /* local steps would record all paths for this check */
     world->watch = watch, world->watch_context = &seen;
   const double cpu = bench_cpu(), now = bench_now();
   good = good && talus_world_step(world, (uint64_t)(until / dt + 0.5)) == TALUS_OK;

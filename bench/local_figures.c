@@ -124,7 +124,8 @@ static bool draw_sizes(const char *folder, const local_figures *f, drawing *d, b
   return end(folder, f, is_time ? "time" : "body-steps", d);
 }
 
-/* Each class is a flat top, half a power of two to either side; the shortest comes first. */
+/* Each class is a horizontal line, half a power of two to either side. The shortest steps come
+ * first. */
 static bool draw_lengths(const char *folder, const local_figures *f, drawing *d) {
   const local_outcome *a = &f->of[f->count - 1][LOCAL_ADAPTIVE],
                       *l = &f->of[f->count - 1][LOCAL_LOCAL];
