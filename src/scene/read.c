@@ -345,7 +345,8 @@ static talus_status parse_defaults(tl_reader *reader, tl_text *text) {
   for (size_t m = 0; tl_schema_maps[m]; ++m)
     for (const tl_key *key = tl_schema_maps[m]->keys; key->name; ++key)
       if (key->fallback)
-        tl_text_add(text, "- %s\n", key->fallback);
+        tl_text_add(text, "%s%s", text->count == 0 ? "[" : ", ", key->fallback);
+  tl_text_add(text, "]");
   TL_TRY(text->status);
   const tl_source source = {
       .name = "defaults", .text = text->data, .length = text->count, .is_setting = true};
