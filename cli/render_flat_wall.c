@@ -45,12 +45,25 @@ static void line(const drawn *d, const double a[2], const double b[2]) {
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
-/* The lines of a revolved wall on both sides of its axis; none if this is not in the plane. */
+static void circle(const drawn *d, const double centre[2], double radius) {
+  double last[2] = {centre[0] + radius, centre[1]};
+  for (int k = 1; k <= AROUND; ++k) {
+    const double angle = 6.283185307179586 * k / AROUND;
+    const double next[2] = {centre[0] + radius * cos(angle), centre[1] + radius * sin(angle)};
+    line(d, last, next);
+    memcpy(last, next, sizeof last);
+  }
+}
+
+/* The lines of a revolved wall on both sides of its axis, or its circles if one looks along it;
+ * none from elsewhere. */
 static void each_profile(const drawn *d) {
-  const double up[3] = {0, 0, 1};
+  const double up[3] = {0, 0, 1}, middle[2] = {d->middle[d->plane->right], d->middle[d->plane->up]};
   double axis[2];
   on_plane(d, up, axis);
   const double length = hypot(axis[0], axis[1]);
+  for (uint32_t k = 0; length < 0.01 && k < d->shape->points; ++k)
+    circle(d, middle, d->bodies->point[4 * ((size_t)d->shape->point + k) + 3] * d->scale);
   if (length < 0.999)
     return;
   for (uint32_t k = 0; k + 1 < d->shape->points; ++k)
@@ -94,16 +107,6 @@ static void each_edge(const drawn *d) {
       }
       d->fn(d->context, ends);
     }
-  }
-}
-
-static void circle(const drawn *d, const double centre[2], double radius) {
-  double last[2] = {centre[0] + radius, centre[1]};
-  for (int k = 1; k <= AROUND; ++k) {
-    const double angle = 6.283185307179586 * k / AROUND;
-    const double next[2] = {centre[0] + radius * cos(angle), centre[1] + radius * sin(angle)};
-    line(d, last, next);
-    memcpy(last, next, sizeof last);
   }
 }
 

@@ -28,6 +28,8 @@ static void fell(tree *t) {
   tl_problems_free(&t->problems);
 }
 
+#if TALUS_HAVE_YAML
+
 static void check_same(const tree *x, tl_node_id a, const tree *y, tl_node_id b) {
   const tl_node *m = tl_node_at(&x->document, a), *n = tl_node_at(&y->document, b);
   CHECK_EQ_U64(m->kind, n->kind);
@@ -49,8 +51,6 @@ static void check_same(const tree *x, tl_node_id a, const tree *y, tl_node_id b)
   }
   CHECK(p == 0 && q == 0);
 }
-
-#if TALUS_HAVE_YAML
 
 static void check_text(const char *text, bool is_setting) {
   tree plain, yaml;

@@ -202,7 +202,7 @@ output: {{every: 0.01, fields: [quaternion, velocity]}}
 
 WALLS = {"box": ("{box: [2, 2, 2]}", 4), "cylinder": ("{cylinder: {radius: 1, length: 2}}", math.pi), "cone": ("{cone: {radius: 1, length: 2}}", math.pi),
          "ellipsoid": ("{ellipsoid: [1, 1, 0.5]}", math.pi), "capsule": ("{capsule: {radius: 1, length: 1}}", math.pi),
-         "hull": ("{hull: [[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [0, 0, 1]]}", 4), "clump": ("{clump: [[0, 0, 0, 1], [0, 0, 0.2, 1]]}", math.pi)}
+         "hull": ("{hull: [[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [0, 0, 1]]}", 4), "clump": ("{clump: [[0, 0, 0, 1], [0, 0, 0.2, 1]]}", math.pi), "tube": ("{tube: {radius: 1, length: 2}}", math.pi)}
 
 
 @needs_png

@@ -218,3 +218,22 @@ def test_one_sees_where_bodies_of_one_colour_meet(tmp_path, shape):
         x = 120 + (meeting - 0.05) * metre
         seam = min(row[int(x) - 2:int(x) + 3])
         assert seam < 0.85 * row[int(x) - 12] and seam < 0.85 * row[int(x) + 12], row
+
+
+def test_force_rods_end_at_the_contact_of_a_wall(tmp_path):
+    """A ball on a board: the rod goes from the contact, at z = 0, to the ball's centre, and not on to the middle of the board."""
+    (tmp_path / "scene.yaml").write_text("""\
+talus: 1
+until: 0.02
+materials: {stone: {density: 2600}}
+bodies:
+  - {shape: {box: [1, 1, 0.2]}, material: stone, fixed: true, at: [0, 0, -0.1]}
+  - {shape: {sphere: 0.1}, material: stone, at: [0, 0, 0.1]}
+output: {every: 0.01, fields: [contacts]}
+""")
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    render(tmp_path / "out", tmp_path / "a.png", "--contacts", "--bare", "--camera", "0,-3,0,0,0,0", "--fov", 24, "--size", "320x180", "-q")
+    ys = [y for y, row in enumerate(read_png(tmp_path / "a.png")[2]) for p in row if p[0] - p[2] > 25]  # rods are warm
+    metre = 90 / math.tan(math.radians(12)) / 3
+    thick = 0.042 * metre + 2  # round ends
+    assert len(ys) > 40 and 90 - 0.1 * metre - thick < min(ys) and max(ys) < 90 + thick, (min(ys), max(ys), metre)
