@@ -5,9 +5,9 @@
 
 /* consecutive looks in which all sister rows were apart, after which they are narrowed */
 #define PATIENT 2
-/* part of the reach by which rows are tested to be apart: they are not compared until bodies have
+/* share of the reach by which rows are tested to be apart: they are not compared until bodies have
  * moved so far */
-#define SPARE 0.25
+#define SPARE 1.0
 
 static bool is_same(const tl_row *x, const tl_row *y) { return x->a == y->a && x->b == y->b; }
 
