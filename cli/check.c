@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "base/clock.h"
@@ -211,7 +212,32 @@ static int check_world(talus_world *world, const talus_scene_info *info) {
   return code;
 }
 
-static int check_scene(const char *path, const cli_texts *settings, int threads) {
+/* Before the first step. A file of another kind is not replaced. */
+static int save_start(const talus_scene *scene, talus_world *world, const char *path) {
+  struct stat there;
+  if (stat(path, &there) == 0) {
+    talus_scene *old = NULL;
+    if (!S_ISREG(there.st_mode) || talus_scene_load(path, NULL, 0, &old, NULL) != TALUS_OK ||
+        !talus_scene_is_start(old)) {
+      talus_scene_free(old);
+      cli_error("%s: is there, and is no start file; --save replaces only those", cli_shown(path));
+      return CLI_INPUT;
+    }
+    talus_scene_free(old);
+  }
+  if (talus_scene_save(scene, world, path) != TALUS_OK) {
+    cli_error("%s", talus_last_error());
+    return CLI_FAILED;
+  }
+  if (stat(path, &there) == 0) {
+    char bytes[CLI_DURATION_BYTES];
+    printf("  %-12s %s, %s: `talus run %s` begins from it\n", "saved", cli_shown(path),
+           cli_bytes((double)there.st_size, bytes), cli_shown(path));
+  }
+  return CLI_DONE;
+}
+
+static int check_scene(const char *path, const cli_texts *settings, int threads, const char *save) {
   talus_scene *scene;
   int code = cli_load_scene(path, settings, &scene);
   if (code != CLI_DONE)
@@ -222,7 +248,9 @@ static int check_scene(const char *path, const cli_texts *settings, int threads)
   const talus_status status = talus_scene_build(scene, threads, on_log, NULL, &world);
   if (status == TALUS_OK) {
     show_scene(path, &info);
-    code = check_world(world, &info);
+    code = save ? save_start(scene, world, save) : CLI_DONE;
+    if (code == CLI_DONE)
+      code = check_world(world, &info);
   } else {
     cli_error("%s", talus_last_error());
     code = status == TALUS_ERROR_MEMORY ? CLI_FAILED : CLI_INPUT;
@@ -234,29 +262,35 @@ static int check_scene(const char *path, const cli_texts *settings, int threads)
 
 int cli_check(int argc, char **argv) {
   int threads = 0;
+  const char *save = NULL;
   cli_texts settings = {calloc((size_t)argc, sizeof *settings.data), 0};
   if (!settings.data) {
     cli_error("out of memory");
     return CLI_FAILED;
   }
-  const cli_option options[] = {{"set", 0, CLI_TEXTS, "KEY=VALUE",
-                                 "change the scene: --set step.dt=5e-4; may be repeated",
-                                 &settings},
-                                {"threads", 0, CLI_COUNT, "N", "0: all cores (default)", &threads},
-                                {0}};
+  const cli_option options[] = {
+      {"set", 0, CLI_TEXTS, "KEY=VALUE", "change the scene: --set step.dt=5e-4; may be repeated",
+       &settings},
+      {"threads", 0, CLI_COUNT, "N", "0: all cores (default)", &threads},
+      {"save", 0, CLI_TEXT, "FILE", "write a start file: `talus run FILE` runs it anywhere", &save},
+      {0}};
   const cli_usage usage = {
       .synopsis = "talus check SCENE [options]",
       .about = "Validates a scene, a YAML file or the name of a built-in one. Every mistake is\n"
                "shown with its line and a caret, and the exit code is then 2. Otherwise builds\n"
                "the world at time 0, takes one step, and says what the scene holds, which\n"
-               "bodies overlap at the start, and what a run costs.",
+               "bodies overlap at the start, and what a run costs.\n"
+               "--save writes the world as built, with the scene, to a start file, which `talus\n"
+               "run` takes in place of a scene: on another machine, too, where neither the\n"
+               "scene's files nor libyaml are.",
       .options = options,
       .least = 1,
       .most = 1,
       .wants = "a scene"};
   const char *path = NULL;
   const int parsed = cli_parse(&usage, argc, argv, &path);
-  const int code = parsed < 0 ? cli_parse_exit(parsed) : check_scene(path, &settings, threads);
+  const int code =
+      parsed < 0 ? cli_parse_exit(parsed) : check_scene(path, &settings, threads, save);
   free(settings.data);
   return code;
 }

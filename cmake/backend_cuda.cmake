@@ -23,7 +23,7 @@ endforeach()
 set(cuda_source ${PROJECT_SOURCE_DIR}/src/backend/cuda/cuda.cu)
 set(cuda_folder ${PROJECT_BINARY_DIR}/generated)
 file(GLOB cuda_headers CONFIGURE_DEPENDS src/backend/*.h src/backend/thread/*.h src/kernels/*.h
-     src/base/*.h include/talus/*.h)
+     src/base/*.h src/crowd/shape_row.h src/narrow/posed*.h src/narrow/clump_parts.h include/talus/*.h)
 set(TALUS_CUDA_OBJECT ${cuda_folder}/backend_cuda.o)
 string(REPLACE ";" " " cuda_names "${TALUS_CUDA_ARCH}")
 set(cuda_werror)

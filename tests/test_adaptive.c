@@ -285,6 +285,35 @@ TEST(balls_within_their_halo_bounce_in_short_steps) {
   talus_world_destroy(world);
 }
 
+/* Four balls in a frame that leaves them `room`, less than the halos that they would keep: position
+ * correction cannot satisfy all, and does not push anybody into a wall. */
+TEST(bodies_packed_closer_than_halos_stay_where_they_are) {
+  for (int i = 0; i < 12; ++i) {
+    static const double rooms[] = {0, 2e-7, 1e-6, 2e-6};
+    const talus_step_kind kind = i % 3 == 1 ? TALUS_STEP_LOCAL : TALUS_STEP_ADAPTIVE;
+    talus_world_def def = talus_world_def_default();
+    talus_world *world;
+    def.step = kind, def.dt = 0.01, def.threads = 2;
+    def.solve.kind = i % 3 == 2 ? TALUS_SOLVE_IMPULSE : TALUS_SOLVE_CCP;
+    CHECK_OK(talus_world_create(&def, &world));
+    const double width = 0.4 + rooms[i / 3];
+    const talus_material m = material(world, 0.4, 0);
+    const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+    body(world, shape(world, TALUS_CONTAINER, width, width, 1), m, (talus_dvec3){0, 0, 0.5},
+         (talus_vec3){0}, (talus_vec3){0}, TALUS_FIXED);
+    for (int k = 0; k < 4; ++k)
+      body(world, s, m, (talus_dvec3){k % 2 ? 0.1 : -0.1, k / 2 ? 0.1 : -0.1, 0.100001},
+           (talus_vec3){0}, (talus_vec3){0}, TALUS_FREE);
+    if (kind == TALUS_STEP_ADAPTIVE)
+      audit(world);
+    CHECK_MSG(talus_world_step(world, 10) == TALUS_OK, "case %d: %s", i, talus_last_error());
+    talus_report report;
+    CHECK_OK(talus_world_report(world, &report));
+    CHECK(report.dt_least > 1e-4);
+    talus_world_destroy(world);
+  }
+}
+
 TEST(threads_and_a_restart_change_no_bit) {
   talus_world *one = make_heap(1), *two = make_heap(3), *loaded;
   const uint64_t steps = check_is_short() ? 22 : 40;

@@ -7,6 +7,7 @@
 
 #include "backend/device.h"
 #include "backend/spheres.h"
+#include "backend/thread/tasks.h"
 #include "base/random.h"
 #include "check.h"
 #include "device_compare.h"
@@ -277,12 +278,13 @@ TEST(warm_calls_allocate_nothing_and_copy_only_what_they_must) {
 }
 
 TEST(what_a_device_cannot_do_is_done_by_the_cpu_or_refused) {
-  const double balls[] = {0, 0, 0, 0.5, 0.2, 0, 0, 0.5};
-  const talus_shape_def clump = {.kind = TALUS_CLUMP, .points = balls, .point_count = 2};
-  const double x[6] = {0, 0, 0, 0.5, 0, 0};
-  const uint32_t rows[2] = {0, 0};
+  const talus_shape_def shapes[] = {{.kind = TALUS_SPHERE, .size = {0.5}},
+                                    {.kind = TALUS_REVOLVED, .size = {1, 1, 3}}};
+  const double x[6] = {0.6, 0, 0, 0, 0, 0};
+  const uint32_t rows[2] = {0, 1};
+  const uint8_t fixed[2] = {0, 1};
   const talus_detect_bodies bodies = {
-      .count = 2, .position = x, .shapes = &clump, .shape_count = 1, .shape = rows};
+      .count = 2, .position = x, .shapes = shapes, .shape_count = 2, .shape = rows, .fixed = fixed};
   talus_detect_def def = talus_detect_def_default();
   talus_contacts found;
   talus_detect_stats stats;
@@ -296,7 +298,7 @@ TEST(what_a_device_cannot_do_is_done_by_the_cpu_or_refused) {
   talus_pairs_free(&pairs);
   def.no_fallback = true;
   CHECK(talus_find_contacts(&def, &bodies, &found, &stats) == TALUS_ERROR_UNSUPPORTED);
-  CHECK(strstr(talus_last_error(), "no contacts of clumps"));
+  CHECK(strstr(talus_last_error(), "no contacts of meshes"));
   CHECK(talus_find_pairs(&def, &bodies, &pairs, &stats) == TALUS_ERROR_UNSUPPORTED);
   CHECK(strstr(talus_last_error(), "not pairs"));
 }
@@ -315,5 +317,37 @@ TEST(a_build_or_machine_without_a_gpu_says_so) {
   CHECK(status == (tl_device_has_cuda() ? TALUS_ERROR_DEVICE : TALUS_ERROR_UNSUPPORTED));
   CHECK_MSG(strlen(talus_last_error()) > 20 && found.count == 0, "%s", talus_last_error());
 }
+
+#if defined(__linux__)
+/* In a process of its own: a fault stays until the process ends. */
+static void break_gpu(void) {
+  tl_device *device, *again = NULL;
+  CHECK_OK(tl_device_open_cuda(&device));
+  const tl_tally_task nowhere = {0};
+  (void)device->calls->launch(device, TL_TASK_tally, &nowhere, 1);
+  CHECK(device->calls->finish(device) == TALUS_ERROR_DEVICE);
+  CHECK(tl_device_open_cuda(&again) == TALUS_ERROR_DEVICE && !again);
+  CHECK_MSG(strstr(talus_last_error(), "start the program again"), "%s", talus_last_error());
+  device->calls->close(device);
+}
+
+TEST(after_a_fault_the_gpu_is_not_said_to_be_another_chip) {
+  if (backend_of_test() != TALUS_BACKEND_CUDA)
+    SKIP("only a GPU breaks");
+  if (getenv("TALUS_TEST_BREAK")) {
+    break_gpu();
+    return;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("TALUS_TEST_BREAK", "1", 1);
+    execl("/proc/self/exe", "test_device", "after_a_fault", (char *)NULL);
+    _exit(99);
+  }
+  int status = 0;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+#endif
 
 TEST_MAIN()

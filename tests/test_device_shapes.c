@@ -10,6 +10,8 @@
 static const double corners[] = {0,   0,   0,    1,   0.1, 0,   0.2, 0.9,  0,   0.3, 0.2, 0.8,
                                  0.9, 0.8, 0.15, 0.7, 0.1, 0.7, 0.1, 0.75, 0.7, 0.6, 0.6, 0.9};
 
+static const double balls[] = {0, 0, 0, 0.35, 0.3, 0.1, 0, 0.3, -0.2, 0.25, 0.2, 0.28};
+
 /* One of each kind that a device knows and that may be free. */
 static const talus_shape_def solids[] = {
     {.kind = TALUS_SPHERE, .size = {0.5}},
@@ -20,6 +22,7 @@ static const talus_shape_def solids[] = {
     {.kind = TALUS_CONE, .size = {0.5, 0.9}},
     {.kind = TALUS_SUPERELLIPSOID, .size = {0.5, 0.4, 0.6, 3, 2.5}},
     {.kind = TALUS_HULL, .points = corners, .point_count = sizeof corners / sizeof *corners / 3},
+    {.kind = TALUS_CLUMP, .points = balls, .point_count = sizeof balls / sizeof *balls / 4},
     {.kind = TALUS_ELLIPSOID, .size = {0.5, 0.5, 0.5}},
     {.kind = TALUS_PLANE, .size = {0, 0.6, 0.8, -1}},
     {.kind = TALUS_CONTAINER, .size = {9, 9, 9}},
@@ -126,6 +129,28 @@ TEST(stacked_boxes_agree) {
   for (size_t i = 0; i < n; ++i)
     put(i, 1, 0.9 * (double)(i % m), 0.7 * (double)(i / m % m), 1.1 * (double)(i / m / m));
   CHECK(compare(talus_detect_def_default(), &bodies) >= 4 * m * m * (m - 1));
+}
+
+/* Two bricks of spheres within each other: hundreds of points, more than a thread holds. */
+TEST(clumps_of_many_spheres_agree) {
+  enum { SIDE = 5, BALLS = SIDE * SIDE * SIDE };
+  static double brick[BALLS][4];
+  for (size_t i = 0; i < BALLS; ++i) {
+    const double ball[4] = {0.2 * (double)(i % SIDE), 0.2 * (double)(i / SIDE % SIDE),
+                            0.2 * (double)(i / SIDE / SIDE), 0.12};
+    memcpy(brick[i], ball, sizeof ball);
+  }
+  talus_shape_def shapes[SOLIDS];
+  memcpy(shapes, solids, sizeof shapes);
+  shapes[0] = (talus_shape_def){
+      .kind = TALUS_CLUMP, .points = &brick[0][0], .point_count = BALLS, .volume = 0};
+  talus_detect_bodies bodies = scatter(24, 0, 1, 1.6, 9);
+  bodies.shapes = shapes;
+  for (size_t i = 16; i < 24; ++i)
+    scene.shape[i] = (uint32_t)i - 16; /* other kinds */
+  put(3, FREE, 0, 0, 0);
+  put(20, FREE + 1, 2, 2, 2);
+  CHECK(compare(talus_detect_def_default(), &bodies) > 4000);
 }
 
 TEST(bodies_of_no_size_agree) {

@@ -153,6 +153,28 @@ TEST(boxes_stand_on_each_other) {
   talus_world_destroy(world);
 }
 
+/* Tiles of four spheres each. */
+TEST(clumps_stand_on_each_other) {
+  SKIP_IF_SHORT();
+  static const double balls[] = {0.1,  0.1, 0, 0.1, 0.1,  -0.1, 0, 0.1,
+                                 -0.1, 0.1, 0, 0.1, -0.1, -0.1, 0, 0.1};
+  talus_world *world = make_on(settings(2e-3), backend_of_test());
+  const talus_material stone = rig_material(world, 0.5, 0);
+  const talus_shape_def def = {.kind = TALUS_CLUMP, .points = balls, .point_count = 4};
+  talus_shape tile;
+  talus_body top = {0};
+  CHECK_OK(talus_world_add_shape(world, &def, &tile));
+  rig_floor(world, stone);
+  for (int k = 0; k < 3; ++k)
+    top = rig_body(world, TALUS_FREE, tile, stone, 0, 0, 0.1 + 0.2 * k);
+  CHECK_OK(talus_world_step(world, 30));
+  const talus_body_info info = rig_info(world, top);
+  CHECK_NEAR(info.position.z, 0.5, 2e-3);
+  CHECK_NEAR(info.position.x, 0, 2e-3);
+  CHECK_EQ_U64(rig_report(world).contacts, 12);
+  talus_world_destroy(world);
+}
+
 TEST(periodic_axes_wrap_and_touch) {
   SKIP_IF_SHORT();
   talus_world_def def = settings(1e-3);

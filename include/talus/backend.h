@@ -34,7 +34,7 @@ typedef struct talus_world talus_world;
 
 /* Where the next steps run; a checkpoint does not keep it. On a device bodies and contacts stay
  * there from step to step, and come home when a call asks for them. It takes fixed steps of ccp by
- * gauss-seidel, without joints, sleep, restitution and motions, of all shapes but clumps, meshes
+ * gauss-seidel, without joints, sleep, restitution and motions, of all shapes but meshes
  * and revolved walls (docs/gpu.md). Whatever else there is, the CPU takes the steps, and the log
  * says once why; with no_fallback a step then fails with TALUS_ERROR_UNSUPPORTED. Results are not
  * those of the CPU, bit by bit: rows are swept in another order; `check` and `cuda` agree.

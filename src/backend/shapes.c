@@ -13,9 +13,7 @@ void tl_device_shapes_free(tl_device *device, tl_device_shapes *blocks) {
     (void)device->calls->resize(device, &all[i], 0);
 }
 
-bool tl_device_knows(talus_shape_kind kind) {
-  return kind != TALUS_CLUMP && kind != TALUS_MESH && kind != TALUS_REVOLVED;
-}
+bool tl_device_knows(talus_shape_kind kind) { return kind != TALUS_MESH && kind != TALUS_REVOLVED; }
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
@@ -94,7 +92,7 @@ static talus_status sort_pairs(tl_device *device, tl_device_shapes *blocks,
                                {blocks->pairs[0].data, blocks->pairs[1].data},
                                false};
   bool in_room;
-  TL_TRY(device->calls->sort(device, pairs, 2, &sort, &in_room));
+  TL_TRY(device->calls->sort(device, pairs, 3, &sort, &in_room));
   const tl_bound_task bound = {
       .classes = blocks->classes[in_room].data, .count = pairs, .ends = blocks->ends.data};
   TL_TRY(device->calls->clear(device, bound.ends, TL_PAIR_CLASSES * sizeof *ends));
@@ -105,7 +103,7 @@ static talus_status sort_pairs(tl_device *device, tl_device_shapes *blocks,
   *sorted = blocks->pairs[in_room].data;
   return TALUS_OK;
 }
-_Static_assert(TL_PAIR_CLASSES <= 4, "they are sorted by two bits");
+_Static_assert(TL_PAIR_CLASSES <= 8, "they are sorted by three bits");
 
 /* Makes one launch for each class. */
 static talus_status meet(tl_device *device, tl_pair_task task, const uint32_t *sorted,
@@ -113,7 +111,8 @@ static talus_status meet(tl_device *device, tl_pair_task task, const uint32_t *s
   static const int kinds[TL_PAIR_CLASSES] = {[TL_PAIRS_ROUND] = TL_TASK_round,
                                              [TL_PAIRS_ELLIPSOID] = TL_TASK_ellipsoid,
                                              [TL_PAIRS_BOX] = TL_TASK_box,
-                                             [TL_PAIRS_CONVEX] = TL_TASK_convex};
+                                             [TL_PAIRS_CONVEX] = TL_TASK_convex,
+                                             [TL_PAIRS_CLUMP] = TL_TASK_clump};
   uint32_t begin = 0;
   for (int c = 0; c < TL_PAIR_CLASSES; begin = ends[c], ++c) {
     task.pairs = sorted + begin;

@@ -14,8 +14,10 @@
 #define TABLE_LESS ((uint64_t)1 << 20)           /* cells for which there is always a table, */
 #define TABLE_MORE 8                             /* or so many per body */
 #define LONG_RUNS  ((size_t)4096)
+#define SPILT_EACH 16 /* bodies for each contact that does not fit in a run, at first */
 /* part of the space: above 6 * sqrt(3) * 2^-24, the error of a test in single precision */
 #define BLUR 1e-6
+#define FINE 1e-2 /* part of the narrowest width up to which that error only widens cells */
 
 void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks) {
   tl_device_block *all = (tl_device_block *)(void *)blocks;
@@ -78,10 +80,11 @@ static void cut_axis(double span, double edge, int axis, bool wraps, tl_grid_lev
   cells->per_metre[axis] = wraps ? cells->count[axis] / span : 1 / edge;
 }
 
-static void choose_cells(const tl_thread_extent *extent, uint32_t level, tl_grid_levels *grid) {
+static void choose_cells(const tl_thread_extent *extent, uint32_t level, double blur,
+                         tl_grid_levels *grid) {
   for (int k = 0; k < 3; ++k) {
     const double span = span_of(&grid->space, extent, k);
-    double edge = grid->widest[level] * (1 + ROOMY) + 2 * grid->slack[k];
+    double edge = grid->widest[level] * (1 + ROOMY) + 2 * (grid->slack[k] + blur);
     edge = fmax(edge, span / (TL_GRID_LONGEST - 1) * (1 + ROOMY));
     if (!(edge > DBL_MIN))
       edge = 1;
@@ -122,9 +125,17 @@ static bool has_table(uint64_t cells, size_t bodies) {
   return cells <= TABLE_LESS + TABLE_MORE * (uint64_t)bodies;
 }
 
+static double blur_of(const tl_grid_space *space, const tl_thread_extent *extent) {
+  double most = 0;
+  for (int k = 0; k < 3; ++k)
+    most = fmax(most, span_of(space, extent, k));
+  return BLUR * most;
+}
+
 /* Returns the number of cells. */
 static uint64_t make_grid(const tl_spheres_asked *asked, const tl_thread_extent *extent,
-                          tl_grid_levels *grid) {
+                          tl_thread_search *search) {
+  tl_grid_levels *grid = &search->grid;
   *grid = (tl_grid_levels){0};
   for (int k = 0; k < 3; ++k) {
     grid->space.period[k] = asked->period[k];
@@ -134,20 +145,16 @@ static uint64_t make_grid(const tl_spheres_asked *asked, const tl_thread_extent 
     grid->slack[k] = 8 * DBL_EPSILON * far;
   }
   choose_levels(extent, asked->margin, grid);
+  const double blur = blur_of(&grid->space, extent);
+  search->blur = (float)blur;
+  search->is_fine = blur <= FINE * grid->widest[0];
   for (uint32_t i = 0; i < grid->count; ++i)
-    choose_cells(extent, i, grid);
+    choose_cells(extent, i, search->is_fine ? (double)search->blur : 0, grid);
   tl_grid_levels joined = *grid;
   join_cells(extent, asked->count, &joined);
   if (has_table(number_cells(&joined), asked->count))
     *grid = joined;
   return number_cells(grid);
-}
-
-static float blur_of(const tl_grid_space *space, const tl_thread_extent *extent) {
-  double most = 0;
-  for (int k = 0; k < 3; ++k)
-    most = fmax(most, span_of(space, extent, k));
-  return (float)(BLUR * most);
 }
 
 static int bits_of(uint64_t n) {
@@ -169,7 +176,6 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
                              wide ? sizeof(uint64_t) : sizeof(uint32_t)));
     RESERVE(blocks->slots[k], count, uint32_t);
   }
-  RESERVE(blocks->sorted, count, tl_thread_ball);
   RESERVE(blocks->looks, count, tl_thread_look);
   RESERVE(blocks->levels, 1, uint32_t);
   TL_TRY(device->calls->clear(device, blocks->levels.data, sizeof(uint32_t)));
@@ -199,13 +205,12 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
                                  .space = search->grid.space,
                                  .margin = search->margin,
                                  .count = count,
-                                 .sorted = blocks->sorted.data,
                                  .looks = blocks->looks.data,
                                  .ends = ends};
   LAUNCH(gather, gather, count);
   if (ends)
     TL_TRY(device->calls->climb(device, (size_t)cells, ends));
-  search->sorted = gather.sorted;
+  search->rows = gather.rows;
   search->looks = gather.looks;
   search->keys = gather.keys;
   search->slots = gather.slots;
@@ -219,10 +224,9 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
 /* Sorts one long run with all threads; the keys of cells are no longer needed. */
 static talus_status sort_long_run(tl_device *device, tl_device_spheres *blocks, uint32_t slot,
                                   size_t bodies) {
-  const uint64_t *starts = blocks->starts.data; /* moved: ends of runs */
-  uint64_t ends[2] = {0};
-  TL_TRY(slot > 0 ? device->calls->download(device, ends, starts + slot - 1, sizeof ends)
-                  : device->calls->download(device, ends + 1, starts, sizeof *ends));
+  uint64_t ends[2];
+  TL_TRY(device->calls->download(device, ends, (const uint64_t *)blocks->starts.data + slot,
+                                 sizeof ends));
   const size_t count = (size_t)(ends[1] - ends[0]);
   uint32_t *run = (uint32_t *)blocks->others.data + ends[0];
   RESERVE(blocks->keys[0], count, uint32_t);
@@ -236,18 +240,26 @@ static talus_status sort_long_run(tl_device *device, tl_device_spheres *blocks, 
                  : TALUS_OK;
 }
 
-static talus_status sort_runs(tl_device *device, tl_device_spheres *blocks, size_t count,
-                              const tl_thread_heads *heads) {
+/* Writes runs: owners and others. */
+static talus_status write_runs(tl_device *device, tl_device_spheres *blocks, size_t count,
+                               const tl_thread_heads *heads) {
   const bool is_listed = heads->long_runs <= LONG_RUNS;
+  RESERVE(blocks->owners, (size_t)heads->contacts, uint32_t);
+  RESERVE(blocks->others, (size_t)heads->contacts, uint32_t);
+  const tl_spill_task spill = {
+      .spilt = blocks->spilt.data, .starts = blocks->starts.data, .others = blocks->others.data};
   const tl_run_task run = {.most = is_listed ? TL_RUN_LONG : SIZE_MAX,
-                           .ends = blocks->starts.data,
+                           .starts = blocks->starts.data,
+                           .homes = blocks->homes.data,
                            .owners = blocks->owners.data,
                            .others = blocks->others.data};
   uint32_t runs[LONG_RUNS];
+  LAUNCH(spill, spill, (size_t)heads->spilt);
   LAUNCH(run, run, count);
   if (!is_listed || heads->long_runs == 0)
     return TALUS_OK;
-  TL_TRY(device->calls->download(device, runs, blocks->runs.data, heads->long_runs * sizeof *runs));
+  TL_TRY(device->calls->download(device, runs, blocks->long_runs.data,
+                                 heads->long_runs * sizeof *runs));
   for (uint32_t i = 0; i < heads->long_runs; ++i)
     TL_TRY(sort_long_run(device, blocks, runs[i], count));
   return TALUS_OK;
@@ -255,37 +267,53 @@ static talus_status sort_runs(tl_device *device, tl_device_spheres *blocks, size
 
 /* ---- the whole search ------------------------------------------------------------------------ */
 
-/* Counts, takes memory, writes. */
+/* Finds runs, and brings them into the order of slots; the host reads the heads, which are behind
+ * the starts of runs: their sum is the number of contacts. */
+static talus_status find_runs_once(tl_device *device, tl_device_spheres *blocks,
+                                   const tl_thread_search *search, tl_thread_heads *heads) {
+  const size_t count = search->count;
+  uint64_t *starts = blocks->starts.data;
+  const tl_touch_task touch = {.search = *search,
+                               .counts = blocks->touched.data,
+                               .runs = blocks->runs.data,
+                               .spilt = blocks->spilt.data,
+                               .room = blocks->spilt.bytes / sizeof(tl_thread_spilt),
+                               .heads = (void *)(starts + count)};
+  const tl_home_task home = {.slots = search->slots,
+                             .counts = touch.counts,
+                             .runs = touch.runs,
+                             .homes = blocks->homes.data};
+  const tl_tally_task tally = {.homes = home.homes,
+                               .counts = blocks->counts.data,
+                               .heads = touch.heads,
+                               .most_long = LONG_RUNS,
+                               .long_runs = blocks->long_runs.data};
+  TL_TRY(device->calls->clear(device, touch.counts, count * sizeof *touch.counts));
+  TL_TRY(device->calls->clear(device, touch.heads, sizeof *heads));
+  LAUNCH(touch, touch, count);
+  LAUNCH(home, home, count);
+  LAUNCH(tally, tally, count);
+  TL_TRY(device->calls->sum(device, count, tally.counts, starts));
+  return device->calls->download(device, heads, touch.heads, sizeof *heads);
+}
+
+/* Repeats with more room for contacts that do not fit if there was too little. */
 static talus_status find_runs(tl_device *device, tl_device_spheres *blocks,
                               const tl_thread_search *search, tl_thread_heads *heads) {
   const size_t count = search->count;
-  RESERVE(blocks->found, count, uint32_t);
+  RESERVE(blocks->touched, count, uint32_t);
+  RESERVE(blocks->runs, count, tl_thread_run);
+  RESERVE(blocks->spilt, count / SPILT_EACH, tl_thread_spilt);
+  RESERVE(blocks->homes, count, tl_thread_run);
   RESERVE(blocks->counts, count, uint32_t);
-  RESERVE(blocks->starts, count + 1, uint64_t);
-  RESERVE(blocks->kept, TL_KEPT * count, uint32_t);
-  RESERVE(blocks->heads, 1, tl_thread_heads);
-  RESERVE(blocks->runs, LONG_RUNS, uint32_t);
-  tl_touch_task touch = {.search = *search,
-                         .found = blocks->found.data,
-                         .kept = blocks->kept.data,
-                         .counts = blocks->counts.data};
-  const tl_head_task head = {.starts = blocks->starts.data,
-                             .count = count,
-                             .most_long = LONG_RUNS,
-                             .heads = blocks->heads.data,
-                             .long_runs = blocks->runs.data};
-  TL_TRY(device->calls->clear(device, touch.counts, count * sizeof *touch.counts));
-  TL_TRY(device->calls->clear(device, head.heads, sizeof *heads));
-  LAUNCH(touch, touch, count);
-  TL_TRY(device->calls->sum(device, count, touch.counts, blocks->starts.data));
-  LAUNCH(head, head, count);
-  TL_TRY(device->calls->download(device, heads, head.heads, sizeof *heads));
-  RESERVE(blocks->owners, (size_t)heads->contacts, uint32_t);
-  RESERVE(blocks->others, (size_t)heads->contacts, uint32_t);
-  touch.starts = blocks->starts.data;
-  touch.others = blocks->others.data;
-  LAUNCH(touch, touch, count);
-  return TALUS_OK;
+  RESERVE(blocks->starts, count + sizeof *heads / sizeof(uint64_t), uint64_t);
+  RESERVE(blocks->long_runs, LONG_RUNS, uint32_t);
+  for (;;) {
+    TL_TRY(find_runs_once(device, blocks, search, heads));
+    if (heads->spilt <= blocks->spilt.bytes / sizeof(tl_thread_spilt))
+      return TALUS_OK;
+    RESERVE(blocks->spilt, (size_t)heads->spilt, tl_thread_spilt);
+  }
 }
 
 static talus_status send(tl_device *device, tl_device_spheres *blocks,
@@ -327,13 +355,12 @@ talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
   TL_TRY(send(device, blocks, asked, search));
   TL_TRY(device->calls->mark(device, TL_MARK_BEGUN));
   TL_TRY(measure(device, blocks, asked->count, &extent));
-  times->cells = make_grid(asked, &extent, &search->grid);
+  times->cells = make_grid(asked, &extent, search);
   times->levels = search->grid.count;
-  search->blur = blur_of(&search->grid.space, &extent);
   TL_TRY(sort_rows(device, blocks, asked->count, times->cells, search));
   TL_TRY(device->calls->mark(device, TL_MARK_SORTED));
   TL_TRY(find_runs(device, blocks, search, &heads));
-  TL_TRY(sort_runs(device, blocks, search->count, &heads));
+  TL_TRY(write_runs(device, blocks, search->count, &heads));
   TL_TRY(device->calls->mark(device, TL_MARK_FOUND));
   *pairs = (size_t)heads.contacts;
   return TALUS_OK;

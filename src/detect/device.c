@@ -68,7 +68,7 @@ void tl_detect_close_device(talus_detector *detector) {
 static const char *find_obstacle(const talus_detector *detector) {
   for (size_t i = 0; i < detector->model.shapes.count; ++i)
     if (!tl_device_knows(detector->model.shapes.data[i].kind))
-      return "the device finds no contacts of clumps, meshes and revolved walls in this version";
+      return "the device finds no contacts of meshes and revolved walls in this version";
   return NULL;
 }
 

@@ -4,27 +4,6 @@
 #include "narrow/mesh.h"
 #include "shape/shape.h"
 
-static tl_clump_body body_of(const tl_posed *p) {
-  return (tl_clump_body){.whole = *p,
-                         .frame = tl_frame_from_quat(p->rotation),
-                         .parts = p->shape->kind == TALUS_CLUMP ? p->shape->point_count : 1};
-}
-
-void tl_clump_part_make(const tl_clump_body *body, uint32_t i, tl_clump_part *part) {
-  const tl_posed *p = &body->whole;
-  part->posed = *p;
-  if (p->shape->kind != TALUS_CLUMP)
-    return;
-  const double *sphere = p->shape->points + 4 * (size_t)i;
-  part->ball.kind = TALUS_SPHERE;
-  part->ball.bounded = true;
-  part->ball.size[0] = sphere[3];
-  part->ball.radius = TL_R(sphere[3]);
-  const talus_dvec3 arm = tl_dscale(tl_dvec3(sphere[0], sphere[1], sphere[2]), (double)p->scale);
-  part->posed.shape = &part->ball;
-  part->posed.position = tl_dadd(p->position, tl_frame_to_world(&body->frame, arm));
-}
-
 /* True if no triangle of the mesh is near the sphere; tests boxes of the tree. */
 static bool is_far_from_mesh(const tl_posed *sphere, const tl_posed *mesh, talus_real margin) {
   const tl_mesh_posed m = tl_mesh_pose(mesh);
@@ -40,36 +19,17 @@ static bool is_far_from_mesh(const tl_posed *sphere, const tl_posed *mesh, talus
 }
 
 bool tl_clump_is_far(const tl_posed *a, const tl_posed *b, talus_real margin) {
-  if (!a->shape->bounded || tl_kind_is_wall(b->shape->kind))
-    return false;
-  const talus_dvec3 d = tl_dsub(b->position, a->position);
-  const double reach = (double)a->shape->radius * (double)a->scale +
-                       (double)b->shape->radius * (double)b->scale + (double)margin;
-  /* Apart by more than rounding. */
-  if (tl_ddot(d, d) > reach * reach * (1 + 8 * (double)TL_REAL_EPS))
-    return true;
-  return b->shape->kind == TALUS_MESH && a->shape->kind == TALUS_SPHERE &&
-         is_far_from_mesh(a, b, margin);
-}
-
-void tl_clump_pair_begin(const tl_posed *a, const tl_posed *b, talus_real margin,
-                         tl_clump_pair_job *job) {
-  *job = (tl_clump_pair_job){.a = body_of(a), .b = body_of(b), .margin = margin};
+  return tl_clump_is_apart(a, b, margin) ||
+         (b->shape->kind == TALUS_MESH && a->shape->kind == TALUS_SPHERE &&
+          is_far_from_mesh(a, b, margin));
 }
 
 static int find_in_parts(const tl_clump_pair_job *job, const tl_clump_part *a,
                          const tl_clump_part *b, uint32_t i, uint32_t j, tl_point *points) {
-  tl_posed first = a->posed, second = b->posed;
-  first.position = tl_dvec3(0, 0, 0);
-  second.position = tl_dsub(b->posed.position, a->posed.position);
+  tl_posed first, second;
+  tl_clump_parts_posed(a, b, &first, &second);
   const int count = tl_narrow_pair(&first, &second, job->margin, points);
-  const bool clump_a = job->a.whole.shape->kind == TALUS_CLUMP;
-  const bool clump_b = job->b.whole.shape->kind == TALUS_CLUMP;
-  for (int k = 0; k < count; ++k) {
-    points[k].point = tl_dadd(points[k].point, a->posed.position);
-    points[k].feature_a = clump_a ? i : points[k].feature_a;
-    points[k].feature_b = clump_b ? j : points[k].feature_b;
-  }
+  tl_clump_points_moved(job, a, i, j, points, count);
   return count;
 }
 

@@ -6,38 +6,12 @@
 
 #include "kernels/collide.h"
 #include "crowd/model.h"
+#include "narrow/clump_parts.h"
 #include "narrow/narrow.h"
-
-static inline bool tl_has_clump(talus_shape_kind a, talus_shape_kind b) {
-  return a == TALUS_CLUMP || b == TALUS_CLUMP;
-}
-
-/* A body as a set of parts: the spheres of a clump, or the body itself. */
-typedef struct tl_clump_body {
-  tl_posed whole;
-  tl_frame frame;
-  uint32_t parts;
-} tl_clump_body;
-
-typedef struct tl_clump_part {
-  tl_posed posed; /* its shape is `ball` for a sphere of a clump */
-  tl_shape ball;
-} tl_clump_part;
-
-void tl_clump_part_make(const tl_clump_body *body, uint32_t i, tl_clump_part *part);
 
 /* True if a part is farther than the margin from a body, or from a part of it: tests bounding
  * spheres, of a mesh its tree. Always false for walls. */
 bool tl_clump_is_far(const tl_posed *a, const tl_posed *b, talus_real margin);
-
-/* Two bodies, at least one of them a clump. a is first in the order of the table, at the origin. */
-typedef struct tl_clump_pair_job {
-  tl_clump_body a, b;
-  talus_real margin;
-} tl_clump_pair_job;
-
-void tl_clump_pair_begin(const tl_posed *a, const tl_posed *b, talus_real margin,
-                         tl_clump_pair_job *job);
 
 /* Points of part i of a and part j of b. The feature on a clump is the number of the sphere. */
 int tl_clump_find(const tl_clump_pair_job *job, uint32_t i, uint32_t j, tl_point *points);

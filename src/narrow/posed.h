@@ -38,4 +38,18 @@ TL_FN void tl_narrow_swap(tl_point *points, int count) {
   tl_sort_by_features(points, count);
 }
 
+/* The pair (a, b) seen from b, which is at the origin. */
+TL_FN void tl_narrow_turn(const tl_posed *a, const tl_posed *b, tl_posed *first, tl_posed *second) {
+  *first = *b, *second = *a;
+  first->position = tl_dvec3(0, 0, 0);
+  second->position = tl_dscale(b->position, -1);
+}
+
+/* Points of such a pair as those of (a, b). */
+TL_FN void tl_narrow_turn_back(const tl_posed *b, tl_point *points, int count) {
+  for (int i = 0; i < count; ++i)
+    points[i].point = tl_dadd(points[i].point, b->position);
+  tl_narrow_swap(points, count);
+}
+
 #endif

@@ -154,13 +154,10 @@ int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
   tl_narrow_fn *const find = tl_narrow_table[kind_b][kind_a];
   if (!find)
     return -1;
-  tl_posed first = *b, second = *a;
-  first.position = tl_dvec3(0, 0, 0);
-  second.position = tl_dscale(b->position, -1);
+  tl_posed first, second;
+  tl_narrow_turn(a, b, &first, &second);
   const int count = find(&first, &second, margin, out);
-  for (int i = 0; i < count; ++i)
-    out[i].point = tl_dadd(out[i].point, b->position);
-  tl_narrow_swap(out, count);
+  tl_narrow_turn_back(b, out, count);
   return count;
 }
 

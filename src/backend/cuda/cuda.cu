@@ -373,6 +373,31 @@ static const tl_device_calls calls = {"cuda", close_device, resize, upload, down
                                       clear,  copy,         sort,   sum,    climb,
                                       launch, repeat,       finish, mark,   elapsed};
 
+/* Whether this build's code runs on the GPU. After a fault of a task every call fails, this one
+ * too, until the process ends. */
+static talus_status find_code(const cudaDeviceProp *prop) {
+  cudaFuncAttributes attributes;
+  const cudaError_t found = cudaFuncGetAttributes(&attributes, run_key);
+  (void)cudaGetLastError();
+  switch (found) {
+  case cudaSuccess:
+    return TALUS_OK;
+  case cudaErrorNoKernelImageForDevice:
+  case cudaErrorInvalidDeviceFunction:
+  case cudaErrorInvalidKernelImage:
+  case cudaErrorUnsupportedPtxVersion:
+    return tl_fail(
+        TALUS_ERROR_DEVICE,
+        "this build has code for %s, the GPU is %s; build with -DTALUS_CUDA_ARCH=sm_%d%d",
+        TALUS_CUDA_ARCH, prop->name, prop->major, prop->minor);
+  default:
+    return tl_fail(TALUS_ERROR_DEVICE,
+                   "the GPU %s does not work (CUDA says '%s'): after a fault on it, start the "
+                   "program again; otherwise use the backend cpu",
+                   prop->name, cudaGetErrorString(found));
+  }
+}
+
 /* What there is, in words. */
 static talus_status describe(char *text, size_t size) {
   int count = 0, driver = 0, runtime = 0;
@@ -395,15 +420,7 @@ static talus_status describe(char *text, size_t size) {
   (void)snprintf(text, size, "%.64s, %.0f GiB, driver for CUDA %d.%d, sm_%d%d", prop.name,
                  static_cast<double>(prop.totalGlobalMem) / (1 << 30), driver / 1000,
                  driver % 1000 / 10, prop.major, prop.minor);
-  cudaFuncAttributes attributes;
-  if (cudaFuncGetAttributes(&attributes, run_key) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return tl_fail(
-        TALUS_ERROR_DEVICE,
-        "this build has code for %s, the GPU is %s; build with -DTALUS_CUDA_ARCH=sm_%d%d",
-        TALUS_CUDA_ARCH, prop.name, prop.major, prop.minor);
-  }
-  return TALUS_OK;
+  return find_code(&prop);
 }
 
 extern "C" bool tl_device_has_cuda(void) { return true; }

@@ -67,16 +67,24 @@ TL_FN uint32_t tl_grid_level_of(const tl_grid_levels *grid, double wide) {
   return level;
 }
 
+/* The level of a cell. */
+TL_FN uint32_t tl_grid_level_at(const tl_grid_levels *grid, uint64_t cell) {
+  uint32_t level = 0;
+  while (level + 1 < grid->count && cell >= grid->level[level + 1].first)
+    level++;
+  return level;
+}
+
 TL_FN uint64_t tl_grid_cell(const tl_grid_level *cells, uint32_t x, uint32_t y, uint32_t z) {
   return cells->first + ((uint64_t)z * cells->count[1] + y) * cells->count[0] + x;
 }
 
-/* Cells whose bodies may have centres within `reach` of x along an axis, including rounding (slack
- * in tl_grid_levels). */
-TL_FN tl_grid_range tl_grid_around(const tl_grid_levels *grid, uint32_t level, int axis, double x,
-                                   double reach) {
+/* Cells whose bodies may have centres within `reach` of `home` (tl_grid_home) along an axis,
+ * including rounding (slack in tl_grid_levels). */
+TL_FN tl_grid_range tl_grid_around(const tl_grid_levels *grid, uint32_t level, int axis,
+                                   double home, double reach) {
   const tl_grid_level *cells = &grid->level[level];
-  const double n = cells->count[axis], home = tl_grid_home(&grid->space, axis, x);
+  const double n = cells->count[axis];
   const double far = reach + grid->slack[axis];
   const bool wraps = grid->space.period[axis] > 0;
   double low = floor((home - far) * cells->per_metre[axis]);

@@ -4,14 +4,14 @@
  * so that neighbouring threads do the same work. A pair has room for its first point; further
  * points go to a place in a pool, which the pair stores. Then the points of all pairs are
  * counted and moved to their places. The functions of the kinds are those of the host
- * (narrow/posed_pairs.h). */
+ * (narrow/posed_pairs.h, narrow/clump_parts.h). */
 #ifndef TL_THREAD_PAIRS_H
 #define TL_THREAD_PAIRS_H
 
 #include <talus/detect.h>
 
 #include "backend/thread/spheres.h"
-#include "narrow/posed_pairs.h"
+#include "narrow/clump_parts.h"
 
 /* Classes of pairs, fast ones first. */
 typedef enum tl_pair_class {
@@ -19,10 +19,12 @@ typedef enum tl_pair_class {
   TL_PAIRS_ELLIPSOID, /* two ellipsoids, or one and a sphere */
   TL_PAIRS_BOX,       /* two boxes, by their axes */
   TL_PAIRS_CONVEX,    /* all others */
+  TL_PAIRS_CLUMP,     /* a clump and any body */
   TL_PAIR_CLASSES
 } tl_pair_class;
 
-#define TL_PAIR_POINTS 24 /* most points of a pair: four on each of six walls of a container */
+/* Most points of a pair without a clump: four on each of six walls of a container. */
+#define TL_PAIR_POINTS 24
 
 /* Bodies on a device. */
 typedef struct tl_thread_bodies {
@@ -49,6 +51,8 @@ TL_FN bool tl_kind_is_box_or_ball(talus_shape_kind kind) {
 TL_FN tl_pair_class tl_thread_class(talus_shape_kind a, talus_shape_kind b) {
   const bool swapped = tl_narrow_swapped(a, b);
   const talus_shape_kind first = swapped ? b : a, second = swapped ? a : b;
+  if (tl_has_clump(a, b))
+    return TL_PAIRS_CLUMP;
   if (tl_kind_is_box_or_ball(first) &&
       (tl_kind_is_wall(second) || (first == TALUS_SPHERE && tl_kind_is_box_or_ball(second))))
     return TL_PAIRS_ROUND;
@@ -104,7 +108,7 @@ typedef struct tl_pair_task {
   uint32_t *starts; /* by pair: place of its further points */
 } tl_pair_task;
 
-typedef tl_pair_task tl_round_task, tl_ellipsoid_task, tl_box_task, tl_convex_task;
+typedef tl_pair_task tl_round_task, tl_ellipsoid_task, tl_box_task, tl_convex_task, tl_clump_task;
 
 /* A pair in the order of the table, like in narrow.c. */
 typedef struct tl_thread_pair {
@@ -217,6 +221,79 @@ TL_FN void tl_convex_at(const tl_convex_task *task, size_t k) {
                         ? tl_posed_convex_container(&pair.first, &pair.second, margin, points)
                         : tl_posed_convex_convex(&pair.first, &pair.second, margin, points);
   tl_pair_keep(task, i, &pair, points, count);
+}
+
+/* ---- clumps ---------------------------------------------------------------------------------- */
+
+/* Points of two parts, one of them a sphere. */
+TL_FN int tl_clump_meet(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  if (!tl_narrow_swapped(a->shape->kind, b->shape->kind))
+    return tl_posed_sphere_any(a, b, margin, out);
+  tl_posed first, second;
+  tl_narrow_turn(a, b, &first, &second);
+  const int count = tl_posed_sphere_any(&first, &second, margin, out);
+  tl_narrow_turn_back(b, out, count);
+  return count;
+}
+
+/* Returns the number of points of all parts that are near; writes the first `room`. */
+TL_BIG_FN uint32_t tl_clump_points(const tl_thread_pair *pair, tl_point *out, uint32_t room) {
+  tl_clump_pair_job job;
+  tl_clump_part a = {0}, b = {0};
+  uint32_t count = 0;
+  tl_clump_pair_begin(&pair->first, &pair->second, pair->margin, &job);
+  for (uint32_t i = 0; i < job.a.parts; ++i) {
+    tl_clump_part_make(&job.a, i, &a);
+    if (tl_clump_is_apart(&a.posed, &job.b.whole, job.margin))
+      continue;
+    for (uint32_t j = 0; j < job.b.parts; ++j) {
+      tl_point points[TL_CONTAINER_WALLS];
+      tl_posed first, second;
+      tl_clump_part_make(&job.b, j, &b);
+      if (tl_clump_is_apart(&a.posed, &b.posed, job.margin))
+        continue;
+      tl_clump_parts_posed(&a, &b, &first, &second);
+      const int found = tl_clump_meet(&first, &second, job.margin, points);
+      tl_clump_points_moved(&job, &a, i, j, points, found);
+      for (int k = 0; k < found; ++k, ++count)
+        if (count < room)
+          out[count] = points[k];
+    }
+  }
+  return count;
+}
+
+/* More points than a thread holds: all of them into the pool. */
+TL_FN void tl_clump_pool(const tl_clump_task *task, uint32_t i, const tl_thread_pair *pair,
+                         uint32_t count) {
+  const uint32_t at = tl_thread_add(task->used, count);
+  task->counts[i] = count;
+  task->starts[i] = at + 1;
+  if ((uint64_t)at + count > task->room)
+    return;
+  tl_point *points = task->pool + at;
+  (void)tl_clump_points(pair, points, count);
+  if (pair->swapped)
+    tl_narrow_swap(points, (int)count);
+  else
+    tl_sort_by_features(points, (int)count);
+  for (uint32_t k = 0; k < count; ++k)
+    points[k].point = tl_dadd(pair->origin, points[k].point);
+  task->points[i] = points[0];
+}
+
+TL_FN void tl_clump_at(const tl_clump_task *task, size_t k) {
+  const uint32_t i = task->pairs[k];
+  const tl_thread_pair pair = tl_thread_order(&task->bodies, task->owners[i], task->others[i]);
+  tl_point points[TL_PAIR_POINTS];
+  const uint32_t count = tl_clump_points(&pair, points, TL_PAIR_POINTS);
+  if (count > TL_PAIR_POINTS) {
+    tl_clump_pool(task, i, &pair, count);
+    return;
+  }
+  if (!pair.swapped)
+    tl_sort_by_features(points, (int)count);
+  tl_pair_keep(task, i, &pair, points, (int)count);
 }
 
 /* ---- moving points to their places ----------------------------------------------------------- */

@@ -133,8 +133,9 @@ TL_FN void tl_key_at(const tl_key_task *task, size_t i) {
   task->slots[i] = (uint32_t)i;
 }
 
-/* Copies rows in the order of cells. If there is a table of all cells, stores the end of each cell
- * that has rows; the greatest end up to a cell is then its end, and the begin of the next one. */
+/* Copies rows in the order of cells, in single precision. If there is a table of all cells, stores
+ * the end of each cell that has rows; the greatest end up to a cell is then its end, and the begin
+ * of the next one. */
 typedef struct tl_gather_task {
   const tl_thread_ball *rows;
   tl_thread_keys keys;
@@ -142,7 +143,6 @@ typedef struct tl_gather_task {
   tl_grid_space space;
   double margin; /* m */
   size_t count;
-  tl_thread_ball *sorted;
   tl_thread_look *looks;
   uint32_t *ends; /* by cell; NULL: there are too many cells */
 } tl_gather_task;
@@ -154,7 +154,6 @@ TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
   look.y = (float)tl_grid_home(&task->space, 1, row.y);
   look.z = (float)tl_grid_home(&task->space, 2, row.z);
   look.radius = (float)(row.radius + 0.5 * task->margin);
-  task->sorted[i] = row;
   task->looks[i] = look;
   if (!task->ends)
     return;
@@ -167,7 +166,7 @@ TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
 
 typedef struct tl_thread_search {
   tl_grid_levels grid;
-  const tl_thread_ball *sorted;
+  const tl_thread_ball *rows;    /* by slot */
   const tl_thread_look *looks;   /* by sorted row */
   tl_thread_keys keys;           /* by sorted row */
   const uint32_t *slots;         /* by sorted row */
@@ -179,6 +178,8 @@ typedef struct tl_thread_search {
   size_t count;
   double margin; /* m: of a pair */
   float blur;    /* m: bound of the error of tests in single precision */
+  bool is_fine;  /* that is little beside the cells, which are wider by it: places in single
+                    precision find the cells around a body */
 } tl_thread_search;
 
 /* Index of the first sorted row with this key or a greater one. */
@@ -201,7 +202,6 @@ typedef struct tl_thread_visit {
   uint32_t slot;
   uint64_t key;
   tl_thread_look look;
-  uint32_t found;
   bool fixed;
 } tl_thread_visit;
 
@@ -224,27 +224,36 @@ TL_FN int tl_thread_meet(const tl_thread_search *search, uint32_t slot_a, const 
                                   point);
 }
 
-#define TL_KEPT 8 /* contacts of a body that are kept from counting to writing */
+/* The contacts of a body with bodies of higher slots, as many as fit: what memory moves at once. */
+#define TL_KEPT 7
+typedef struct tl_thread_run {
+  TL_ALIGNED(16) uint32_t count; /* with those that do not fit */
+  uint32_t others[TL_KEPT];      /* slots */
+} tl_thread_run;
 
-/* Counts (others == NULL) or writes. */
+/* A contact that does not fit. */
+typedef struct tl_thread_spilt {
+  uint32_t owner, other; /* slots */
+  uint32_t at;           /* place in the run of the owner */
+} tl_thread_spilt;
+
+/* Results that the host reads before contacts are written. */
+typedef struct tl_thread_heads {
+  uint64_t contacts;
+  uint64_t spilt; /* also those for which there is no room */
+  uint32_t long_runs, unused;
+} tl_thread_heads;
+
+/* Finds the contacts of each body with later ones. Runs stay in the order of cells, so that what
+ * neighbours write is near in memory. */
 typedef struct tl_touch_task {
   tl_thread_search search;
-  uint32_t *found;  /* by sorted row: number of later rows that it touches; */
-  uint32_t *kept;   /* the first of them: TL_KEPT times search.count sorted rows */
-  uint32_t *counts; /* by slot: size of its run */
-  uint64_t *starts; /* begin of runs, by slot; each moves to its end while the run is written */
-  uint32_t *others;
+  uint32_t *counts;    /* by sorted row: size of its run; cleared */
+  tl_thread_run *runs; /* by sorted row: without counts */
+  tl_thread_spilt *spilt;
+  size_t room; /* of spilt */
+  tl_thread_heads *heads;
 } tl_touch_task;
-
-/* A contact belongs to the run of its lower slot. */
-TL_FN void tl_touch_note(const tl_touch_task *task, uint32_t slot_a, uint32_t slot_b) {
-  const uint32_t owner = slot_a < slot_b ? slot_a : slot_b;
-  const uint32_t other = slot_a < slot_b ? slot_b : slot_a;
-  if (task->others)
-    task->others[tl_thread_add_wide(&task->starts[owner], 1)] = other;
-  else
-    tl_thread_add(&task->counts[owner], 1);
-}
 
 /* Results of a test in single precision. */
 typedef enum tl_look_result { TL_LOOK_APART, TL_LOOK_TOUCH, TL_LOOK_CLOSE } tl_look_result;
@@ -308,25 +317,36 @@ TL_FN uint32_t tl_grid_after(const tl_grid_range *range, uint32_t i, uint32_t co
 /* True if the body touches row j. */
 TL_FN bool tl_touch_test(const tl_thread_visit *visit, uint32_t j) {
   const tl_thread_search *search = visit->search;
-  const tl_thread_ball self = search->sorted[visit->self], other = search->sorted[j];
+  const uint32_t slot = search->slots[j];
+  const tl_thread_ball self = search->rows[visit->slot], other = search->rows[slot];
   tl_point point;
-  return tl_thread_meet(search, visit->slot, &self, search->slots[j], &other, &point) != 0;
+  return tl_thread_meet(search, visit->slot, &self, slot, &other, &point) != 0;
 }
 
-TL_FN void tl_touch_found(const tl_touch_task *task, tl_thread_visit *visit, uint32_t j) {
+/* A contact belongs to the run of its lower slot. */
+TL_FN void tl_touch_found(const tl_touch_task *task, const tl_thread_visit *visit, uint32_t j) {
   const tl_thread_search *search = visit->search;
   const uint32_t slot = search->slots[j];
   if (visit->fixed && search->fixed[slot])
     return;
-  if (!task->others && visit->found < TL_KEPT)
-    task->kept[visit->found * search->count + visit->self] = j;
-  visit->found++;
-  tl_touch_note(task, visit->slot, slot);
+  const bool first = visit->slot < slot;
+  const uint32_t owner = first ? visit->self : j;
+  tl_thread_spilt contact;
+  contact.owner = first ? visit->slot : slot;
+  contact.other = first ? slot : visit->slot;
+  contact.at = tl_thread_add(&task->counts[owner], 1);
+  if (contact.at < TL_KEPT) {
+    task->runs[owner].others[contact.at] = contact.other;
+    return;
+  }
+  const uint64_t place = tl_thread_add_wide(&task->heads->spilt, 1);
+  if (place < task->room)
+    task->spilt[place] = contact;
 }
 
 /* One loop over all ranges, so that neighbouring threads have about the same number of
  * iterations. */
-TL_FN void tl_touch_visit(const tl_touch_task *task, tl_thread_visit *visit,
+TL_FN void tl_touch_visit(const tl_touch_task *task, const tl_thread_visit *visit,
                           const tl_touch_ranges *ranges) {
   const tl_thread_search *search = visit->search;
   uint32_t at = 0, j = ranges->begin[0], end = ranges->end[0];
@@ -342,18 +362,44 @@ TL_FN void tl_touch_visit(const tl_touch_task *task, tl_thread_visit *visit,
   }
 }
 
-TL_FN void tl_touch_search(const tl_touch_task *task, tl_thread_visit *visit) {
+/* A body as its search for cells sees it. */
+typedef struct tl_touch_place {
+  double home[3]; /* m: relative to the low corner of the grid, within the period */
+  double wide;    /* m: its diameter and the margin, at least */
+  double blur;    /* m: bound of the error of home */
+} tl_touch_place;
+
+TL_FN tl_touch_place tl_touch_placed(const tl_thread_visit *visit) {
+  const tl_thread_search *search = visit->search;
+  tl_touch_place place;
+  if (search->is_fine) {
+    place.home[0] = (double)visit->look.x;
+    place.home[1] = (double)visit->look.y;
+    place.home[2] = (double)visit->look.z;
+    place.wide = 2 * (double)visit->look.radius * (1 + 2e-7);
+    place.blur = (double)search->blur;
+    return place;
+  }
+  const tl_thread_ball row = search->rows[visit->slot];
+  const double x[3] = {row.x, row.y, row.z};
+  for (int k = 0; k < 3; ++k)
+    place.home[k] = tl_grid_home(&search->grid.space, k, x[k]);
+  place.wide = 2 * row.radius + search->margin;
+  place.blur = 0;
+  return place;
+}
+
+TL_FN void tl_touch_search(const tl_touch_task *task, const tl_thread_visit *visit) {
   const tl_grid_levels *grid = &task->search.grid;
-  const tl_thread_ball row = task->search.sorted[visit->self];
-  const double wide = 2 * row.radius + task->search.margin;
-  for (uint32_t level = tl_grid_level_of(grid, wide); level < grid->count; ++level) {
+  const tl_touch_place place = tl_touch_placed(visit);
+  for (uint32_t level = tl_grid_level_at(grid, visit->key); level < grid->count; ++level) {
     if (!(*task->search.levels >> level & 1))
       continue;
     const tl_grid_level *cells = &grid->level[level];
-    const double reach = 0.5 * (wide + grid->widest[level]);
-    const tl_grid_range x = tl_grid_around(grid, level, 0, row.x, reach);
-    const tl_grid_range y = tl_grid_around(grid, level, 1, row.y, reach);
-    const tl_grid_range z = tl_grid_around(grid, level, 2, row.z, reach);
+    const double reach = 0.5 * (place.wide + grid->widest[level]) + place.blur;
+    const tl_grid_range x = tl_grid_around(grid, level, 0, place.home[0], reach);
+    const tl_grid_range y = tl_grid_around(grid, level, 1, place.home[1], reach);
+    const tl_grid_range z = tl_grid_around(grid, level, 2, place.home[2], reach);
     tl_touch_ranges ranges;
     ranges.count = 0;
     ranges.begin[0] = ranges.end[0] = 0;
@@ -366,9 +412,9 @@ TL_FN void tl_touch_search(const tl_touch_task *task, tl_thread_visit *visit) {
 }
 
 /* Planes whose matter the sphere may reach, with a margin for rounding. */
-TL_FN void tl_touch_planes(const tl_touch_task *task, tl_thread_visit *visit) {
+TL_FN void tl_touch_planes(const tl_touch_task *task, const tl_thread_visit *visit) {
   const tl_thread_search *search = visit->search;
-  const tl_thread_ball row = search->sorted[visit->self];
+  const tl_thread_ball row = search->rows[visit->slot];
   const size_t first = search->count - search->plane_count;
   for (size_t k = 0; k < search->plane_count; ++k) {
     const tl_thread_plane plane = search->planes[k];
@@ -384,56 +430,83 @@ TL_FN void tl_touch_planes(const tl_touch_task *task, tl_thread_visit *visit) {
 TL_FN void tl_touch_at(const tl_touch_task *task, size_t i) {
   const tl_thread_search *search = &task->search;
   tl_thread_visit visit;
-  visit.slot = search->slots[i];
-  if (task->others && task->found[i] <= TL_KEPT) {
-    for (uint32_t k = 0; k < task->found[i]; ++k)
-      tl_touch_note(task, visit.slot, search->slots[task->kept[k * search->count + i]]);
+  if (i >= search->count - search->plane_count)
     return;
-  }
   visit.search = search;
   visit.self = (uint32_t)i;
+  visit.slot = search->slots[i];
   visit.key = tl_thread_key(&search->keys, i);
   visit.look = search->looks[i];
-  visit.found = 0;
   visit.fixed = search->fixed && search->fixed[visit.slot];
-  if (i < search->count - search->plane_count) {
-    tl_touch_search(task, &visit);
+  tl_touch_search(task, &visit);
+  if (search->plane_count > 0)
     tl_touch_planes(task, &visit);
-  }
-  task->found[i] = visit.found;
 }
 
-/* ---- sorting of runs ------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+/* Sorts the run of a sorted row, and moves it to its slot. */
+typedef struct tl_home_task {
+  const uint32_t *slots, *counts;
+  const tl_thread_run *runs;
+  tl_thread_run *homes; /* by slot */
+} tl_home_task;
+
+TL_FN void tl_home_at(const tl_home_task *task, size_t i) {
+  const uint32_t count = task->counts[i];
+  tl_thread_run run = {0};
+  if (count > 0)
+    run = task->runs[i];
+  run.count = count;
+  for (uint32_t k = 0; k < TL_KEPT; ++k)
+    run.others[k] = k < count ? run.others[k] : UINT32_MAX;
+  for (int end = TL_KEPT - 1; end > 0; --end)
+    for (int k = 0; k < end; ++k) {
+      const uint32_t a = run.others[k], b = run.others[k + 1];
+      run.others[k] = a < b ? a : b;
+      run.others[k + 1] = a < b ? b : a;
+    }
+  task->homes[task->slots[i]] = run;
+}
 
 #define TL_RUN_LONG 256 /* longer runs are sorted by all threads together */
 
-/* Results that the host reads before contacts are written. */
-typedef struct tl_thread_heads {
-  uint64_t contacts;
-  uint32_t long_runs;
-} tl_thread_heads;
+/* Lists the sizes of runs, and the long ones. */
+typedef struct tl_tally_task {
+  const tl_thread_run *homes;
+  uint32_t *counts; /* by slot */
+  tl_thread_heads *heads;
+  size_t most_long;
+  uint32_t *long_runs; /* slots; the first most_long of them */
+} tl_tally_task;
 
-typedef struct tl_head_task {
-  const uint64_t *starts;
-  size_t count, most_long;
-  tl_thread_heads *heads; /* cleared */
-  uint32_t *long_runs;    /* slots; the first most_long of them */
-} tl_head_task;
-
-TL_FN void tl_head_at(const tl_head_task *task, size_t slot) {
-  if (slot == 0)
-    task->heads->contacts = task->starts[task->count];
-  if (task->starts[slot + 1] - task->starts[slot] <= TL_RUN_LONG)
+TL_FN void tl_tally_at(const tl_tally_task *task, size_t slot) {
+  const uint32_t count = task->homes[slot].count;
+  task->counts[slot] = count;
+  if (count <= TL_RUN_LONG)
     return;
   const uint32_t at = tl_thread_add(&task->heads->long_runs, 1);
   if (at < task->most_long)
     task->long_runs[at] = (uint32_t)slot;
 }
 
-/* Sorts the run of a slot, and writes the owner of its contacts. */
+/* Writes contacts that did not fit. */
+typedef struct tl_spill_task {
+  const tl_thread_spilt *spilt;
+  const uint64_t *starts;
+  uint32_t *others;
+} tl_spill_task;
+
+TL_FN void tl_spill_at(const tl_spill_task *task, size_t i) {
+  const tl_thread_spilt contact = task->spilt[i];
+  task->others[task->starts[contact.owner] + contact.at] = contact.other;
+}
+
+/* Writes the run of a slot: its own contacts before those that did not fit. Sorts it then. */
 typedef struct tl_run_task {
-  size_t most;          /* longer runs are sorted elsewhere */
-  const uint64_t *ends; /* of runs, by slot */
+  size_t most; /* longer runs are sorted elsewhere */
+  const uint64_t *starts;
+  const tl_thread_run *homes;
   uint32_t *owners, *others;
 } tl_run_task;
 
@@ -476,14 +549,23 @@ TL_FN void tl_sort_some(uint32_t *values, size_t count) {
 }
 
 TL_FN void tl_run_at(const tl_run_task *task, size_t slot) {
-  const uint64_t begin = slot > 0 ? task->ends[slot - 1] : 0;
-  const size_t count = (size_t)(task->ends[slot] - begin);
+  const uint64_t begin = task->starts[slot];
+  const size_t count = (size_t)(task->starts[slot + 1] - begin);
+  if (count == 0)
+    return;
+  const tl_thread_run run = task->homes[slot];
+  uint32_t *others = task->others + begin;
+  for (size_t k = 0; k < TL_KEPT; ++k)
+    if (k < count)
+      others[k] = run.others[k];
   for (size_t i = 0; i < count; ++i)
     task->owners[begin + i] = (uint32_t)slot;
-  if (count > 16 && count <= task->most)
-    tl_sort_some(task->others + begin, count);
-  else if (count <= 16)
-    tl_sort_few(task->others + begin, count);
+  if (count <= TL_KEPT || count > task->most)
+    return;
+  if (count > 16)
+    tl_sort_some(others, count);
+  else
+    tl_sort_few(others, count);
 }
 
 /* ---- contacts -------------------------------------------------------------------------------- */

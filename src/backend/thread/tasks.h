@@ -8,8 +8,8 @@
 
 /* clang-format off */
 #define TL_TASKS(X) \
-  X(measure) X(join) X(key) X(gather) X(touch) X(head) X(run) X(contact) \
-  X(class) X(bound) X(round) X(ellipsoid) X(box) X(convex) X(place) \
+  X(measure) X(join) X(key) X(gather) X(touch) X(home) X(tally) X(spill) X(run) X(contact) \
+  X(class) X(bound) X(round) X(ellipsoid) X(box) X(convex) X(clump) X(place) \
   X(ready) X(judge) X(move) X(worth) X(add) \
   X(carry) X(settle) X(forget) X(bid) X(choose) X(tell) X(limit) X(row) X(visit) X(lift) \
   X(remain) X(store) X(shrink) X(aim) X(still) X(depth)

@@ -18,7 +18,7 @@ static bool has_bounces(const tl_model *model) {
 static const char *find_shape(const tl_model *model) {
   for (size_t i = 0; i < model->shapes.count; ++i)
     if (!tl_device_knows(model->shapes.data[i].kind))
-      return "clumps, meshes and revolved walls";
+      return "meshes and revolved walls";
   return NULL;
 }
 
