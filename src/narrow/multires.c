@@ -1,9 +1,13 @@
 #include "narrow/multires_pair.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* consecutive looks in which all sister rows were apart, after which they are narrowed */
 #define PATIENT 2
+/* share of the reach by which rows are tested to be apart: they are not compared until bodies have
+ * moved so far */
+#define SPARE 1.0
 
 static bool is_same(const tl_row *x, const tl_row *y) { return x->a == y->a && x->b == y->b; }
 
@@ -37,6 +41,9 @@ static void release_pair(tl_multires_pair *p) {
   tl_array_free(&p->back);
   tl_array_free(&p->near);
   tl_array_free(&p->asked);
+  tl_array_free(&p->which);
+  tl_array_free(&p->may);
+  tl_array_free(&p->found);
   tl_array_free(&p->coarse);
 }
 
@@ -84,6 +91,7 @@ static talus_status need_pair(tl_multires *m, uint32_t a, uint32_t b) {
   fresh.a = a, fresh.b = b;
   fresh.rows.count = fresh.next.count = fresh.back.count = fresh.coarse.count = 0;
   fresh.leaves = fresh.widened = 0, fresh.product = 0, fresh.status = TALUS_OK;
+  fresh.size = fresh.moved = 0, fresh.compared = 0;
   const tl_row root = tl_surrogates_root(0);
   const talus_status status =
       tl_array_push(&fresh.rows, ((tl_multires_row){.row = root, .parent = root}));
@@ -101,8 +109,42 @@ typedef struct look_job {
   tl_surrogates surrogates;
 } look_job;
 
-static talus_status keep(tl_multires_pair *p, tl_row row, tl_row parent, uint32_t misses) {
-  return tl_array_push(&p->next, ((tl_multires_row){row, parent, misses}));
+static talus_status keep(tl_multires_pair *p, tl_row row, tl_row parent, uint32_t misses,
+                         double apart) {
+  return tl_array_push(&p->next, ((tl_multires_row){row, parent, misses, apart}));
+}
+
+static double size_of(const tl_facets *f) {
+  double square = 0;
+  for (uint32_t i = 0; i < f->surrogate.nodes; ++i) {
+    const tl_triangle_corners t = tl_surrogate_corners(&f->surrogate.node[i]);
+    for (int k = 0; k < 3; ++k)
+      square = fmax(square, tl_ddot(t.p[k], t.p[k]));
+  }
+  for (uint32_t i = 0; i < f->vertices; ++i) {
+    const talus_dvec3 x = tl_facets_point(f, i);
+    square = fmax(square, tl_ddot(x, x));
+  }
+  return sqrt(square);
+}
+
+/* Adds the farthest way of a place of a since the last look, in the frame of b. */
+static void follow(tl_multires_pair *p, const tl_mesh_pair *pair) {
+  double way = 0, turn = 0;
+  if (p->size > 0) {
+    for (int i = 0; i < 3; ++i) {
+      const double d = pair->a_to_b.offset[i] - p->move.offset[i];
+      way += d * d;
+      for (int k = 0; k < 3; ++k) {
+        const double m = pair->a_to_b.m[i][k] - p->move.m[i][k];
+        turn += m * m;
+      }
+    }
+    p->moved += (sqrt(way) + p->size * sqrt(turn)) * (1 + 1e-9);
+  } else {
+    p->size = size_of(pair->a.f);
+  }
+  p->move = pair->a_to_b;
 }
 
 /* Adds the contact of two surrogates, which pushes with a share of the law. */
@@ -123,18 +165,19 @@ static talus_status push_coarse(const look_job *job, tl_multires_pair *p, const 
 }
 
 /* Handles a row of the last front by its verdict. */
-static talus_status judge(const look_job *job, tl_multires_pair *p, size_t i) {
+static talus_status judge(const look_job *job, tl_multires_pair *p, size_t i, uint32_t pair) {
   const tl_multires_row *old = &p->rows.data[i];
   const tl_row_near *near = &p->near.data[i];
   if (!near->is_near)
-    return keep(p, old->row, old->parent, old->misses + 1);
+    return keep(p, old->row, old->parent, old->misses + 1, old->apart);
   if (tl_surrogates_is_leaf(&old->row))
-    return keep(p, old->row, old->parent, 0);
-  tl_row asked = p->asked.data[i], children[TL_ROW_CHILDREN];
+    return keep(p, old->row, old->parent, 0, 0);
+  tl_row asked = old->row, children[TL_ROW_CHILDREN];
+  asked.pair = pair;
   const size_t n = tl_surrogates_children(&job->surrogates, &asked, children);
   p->widened++;
   for (size_t k = 0; k < n; ++k)
-    TL_TRY(keep(p, children[k], old->row, 0));
+    TL_TRY(keep(p, children[k], old->row, 0, 0));
   return push_coarse(job, p, &old->row, near);
 }
 
@@ -145,8 +188,8 @@ static bool is_back(const tl_multires_pair *p, const tl_row *row) {
   return false;
 }
 
-/* Replaces sister rows by the row above if all are present and have been apart for long enough.
- * This happens once for a row. */
+/* Replaces sister rows by the row above if all are present and have been apart for long enough,
+ * and it is apart too: otherwise it would be widened at once. A row is asked once. */
 static talus_status narrow(const look_job *job, tl_multires_pair *p, uint32_t pair) {
   size_t kept = 0;
   const size_t count = p->next.count;
@@ -159,8 +202,13 @@ static talus_status narrow(const look_job *job, tl_multires_pair *p, uint32_t pa
     parent.pair = pair;
     may = may && !is_same(&rows[i].row, &rows[i].parent) &&
           end - i == tl_surrogates_child_count(&job->surrogates, &parent) && !is_back(p, &parent);
+    uint8_t near = 0;
     if (may) {
       TL_TRY(tl_array_push(&p->back, parent));
+      tl_surrogates_test(&job->surrogates, &parent, 1, &near);
+      p->compared++;
+    }
+    if (may && !(near & TL_ROW_NEAR)) {
       rows[kept++] = (tl_multires_row){.row = parent,
                                        .parent = tl_surrogates_above(&job->surrogates, &parent)};
       continue;
@@ -200,21 +248,56 @@ static talus_status find_product(tl_multires_pair *p) {
   return status;
 }
 
-static talus_status look_at(const look_job *job, tl_multires_pair *p, uint32_t pair) {
+/* Compares what may be near. What is apart by more than a part of the reach is not looked at again
+ * until the bodies have moved so far. */
+static talus_status compare(const look_job *job, tl_multires_pair *p, uint32_t pair) {
+  const tl_mesh_pair *meshes = &job->surrogates.pairs[pair];
+  const double spare = SPARE * tl_mesh_pair_reach(meshes);
+  const bool may_skip = job->surrogates.method != TALUS_TRIANGLE_ITERATIVE;
   const size_t n = p->rows.count;
   TL_TRY(tl_array_resize(&p->asked, n));
   TL_TRY(tl_array_resize(&p->near, n));
-  TL_TRY(find_product(p));
+  TL_TRY(tl_array_resize(&p->which, n));
+  TL_TRY(tl_array_resize(&p->may, n));
+  TL_TRY(tl_array_resize(&p->found, n));
+  size_t count = 0, left = 0;
   for (size_t i = 0; i < n; ++i) {
-    p->asked.data[i] = p->rows.data[i].row;
-    p->asked.data[i].pair = pair;
+    p->near.data[i] = (tl_row_near){0};
+    if (may_skip && p->rows.data[i].apart > p->moved)
+      continue;
+    p->which.data[count] = (uint32_t)i;
+    p->asked.data[count] = p->rows.data[i].row;
+    p->asked.data[count++].pair = pair;
   }
-  tl_surrogates_compare(&job->surrogates, p->asked.data, n, p->near.data);
+  for (size_t i = 0; i < count; ++i)
+    p->may.data[i] = true;
+  if (may_skip && count > 0) {
+    tl_surrogates_screen(&job->surrogates, p->asked.data, count, spare, p->may.data);
+    p->compared += count;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t row = p->which.data[i];
+    p->rows.data[row].apart = p->may.data[i] ? 0 : p->moved + spare;
+    if (p->may.data[i])
+      p->asked.data[left] = p->asked.data[i], p->which.data[left++] = row;
+  }
+  tl_surrogates_compare(&job->surrogates, p->asked.data, left, p->found.data);
+  p->compared += left;
+  for (size_t i = 0; i < left; ++i)
+    p->near.data[p->which.data[i]] = p->found.data[i];
+  return TALUS_OK;
+}
+
+static talus_status look_at(const look_job *job, tl_multires_pair *p, uint32_t pair) {
+  const size_t n = p->rows.count;
+  TL_TRY(find_product(p));
+  follow(p, &job->surrogates.pairs[pair]);
+  TL_TRY(compare(job, p, pair));
   p->next.count = p->coarse.count = 0;
   p->widened = p->leaves = 0;
   for (size_t i = 0; i < n; ++i) {
     p->leaves += p->near.data[i].is_near && tl_surrogates_is_leaf(&p->rows.data[i].row);
-    TL_TRY(judge(job, p, i));
+    TL_TRY(judge(job, p, i, pair));
   }
   return TALUS_OK;
 }
@@ -260,14 +343,15 @@ static talus_status add_up(tl_multires *m, const tl_fronts *fronts, const tl_pai
                            uint64_t *start) {
   uint64_t total = 0;
   for (size_t i = 0; i < fronts->count; ++i) {
-    const tl_multires_pair *p = &m->pairs.data[place_of(m, bodies[i].a, bodies[i].b)];
+    tl_multires_pair *p = &m->pairs.data[place_of(m, bodies[i].a, bodies[i].b)];
     if (p->status != TALUS_OK) /* worker threads have messages of their own */
       return tl_fail(p->status, "out of memory for the front of two meshes");
     start[i] = total;
     total += p->leaves;
     m->widened += p->widened;
     if (m->looks.count > 0)
-      m->looks.data[m->looks.count - 1] += p->asked.count;
+      m->looks.data[m->looks.count - 1] += p->compared;
+    p->compared = 0;
     m->product += p->product;
   }
   start[fronts->count] = total;

@@ -9,6 +9,7 @@
 typedef struct tl_multires_row {
   tl_row row, parent;
   uint32_t misses;
+  double apart; /* the pair's `moved` up to which it is apart without a comparison; 0: not known */
 } tl_multires_row;
 
 typedef struct tl_multires_pair {
@@ -16,11 +17,19 @@ typedef struct tl_multires_pair {
   TL_ARRAY(tl_multires_row) rows, next;
   TL_ARRAY(tl_row) back; /* rows to which sisters were narrowed (U of the thesis) */
   TL_ARRAY(tl_row_near) near;
-  TL_ARRAY(tl_row) asked;
-  TL_ARRAY(tl_point) coarse; /* contacts of surrogates */
-  size_t leaves;             /* near leaves, at the begin of `rows` */
-  size_t widened;            /* rows widened in the last look */
-  uint64_t product;          /* comparisons of all active nodes of one body with all of the other */
+  TL_ARRAY(tl_row) asked;      /* rows that are compared, */
+  TL_ARRAY(uint32_t) which;    /* their numbers, */
+  TL_ARRAY(bool) may;          /* whether they may be near, */
+  TL_ARRAY(tl_row_near) found; /* and the results of those that may */
+  TL_ARRAY(tl_point) coarse;   /* contacts of surrogates */
+  size_t leaves;               /* near leaves, at the begin of `rows` */
+  size_t widened;              /* rows widened in the last look */
+  uint64_t product;  /* comparisons of all active nodes of one body with all of the other */
+  uint64_t compared; /* rows compared since they were added up: in a look, and where rows were
+                        narrowed after the one before */
+  tl_mesh_move move; /* of the last look */
+  double size;       /* farthest corner of a or its surrogates from its centre; a's frame */
+  double moved;      /* since the step began, at most, by any of these; frame of b */
   talus_status status;
 } tl_multires_pair;
 

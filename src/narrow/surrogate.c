@@ -164,6 +164,22 @@ void tl_surrogates_test(const tl_surrogates *s, const tl_row *rows, size_t n, ui
   }
 }
 
+void tl_surrogates_screen(const tl_surrogates *s, const tl_row *rows, size_t n, double more,
+                          bool *out) {
+  some_rows some;
+  for (size_t begin = 0; begin < n; begin += TL_TRIANGLE_BLOCK) {
+    const size_t left = n - begin;
+    const int count = left < TL_TRIANGLE_BLOCK ? (int)left : TL_TRIANGLE_BLOCK;
+    load_rows(s, rows + begin, count, &some);
+    for (int i = 0; i < count; ++i)
+      some.reach[i] += more;
+    const unsigned near = screen_rows(&some);
+    for (int i = 0; i < count; ++i)
+      out[begin + (size_t)i] = near >> i & 1;
+    tl_narrow_count(s->counts, (uint64_t)count, 0);
+  }
+}
+
 static void find_places(const tl_mesh_pair *pair, const tl_triangle_corners *a,
                         const tl_triangle_corners *b, tl_row_near *out) {
   const tl_triangle_near near = tl_triangle_triangle(a, b);

@@ -61,6 +61,10 @@ void tl_surrogates_compare(const tl_surrogates *s, const tl_row *rows, size_t n,
 #define TL_ROW_CROSSES 2
 void tl_surrogates_test(const tl_surrogates *s, const tl_row *rows, size_t n, uint8_t *out);
 
+/* Whether rows of one pair may be near within `more` (in the frame of b) of being so. */
+void tl_surrogates_screen(const tl_surrogates *s, const tl_row *rows, size_t n, double more,
+                          bool *out);
+
 /* Up to TL_SURROGATE_WIDE^2 rows; none for a leaf. */
 #define TL_ROW_CHILDREN (TL_SURROGATE_WIDE * TL_SURROGATE_WIDE)
 size_t tl_surrogates_children(const tl_surrogates *s, const tl_row *row,
