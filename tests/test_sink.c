@@ -356,6 +356,33 @@ TEST(a_ball_that_flies_past_an_edge_is_not_named) {
   }
 }
 
+/* One pass over all bodies for each wall would make a bed of 100,000 fixed grains take a second. */
+TEST(walls_that_are_added_between_two_steps_end_what_bodies_know_of_walls_once) {
+  static told heard;
+  meeting m = meet(TALUS_SOLVE_CCP, TALUS_BOX, 1, 1, 1);
+  m.at = (talus_dvec3){10, 0, 0};
+  m.velocity.x = 1;
+  talus_world *world = world_of(&m, &heard);
+  const size_t ball = world->model.bodies - 1;
+  CHECK_OK(talus_world_step(world, 2));
+  CHECK(world->model.property.room[ball] > 1); /* it has found that the wall is far */
+  talus_body_def def = talus_body_def_default();
+  def.kind = TALUS_FIXED;
+  def.position = (talus_dvec3){0, 10, 0};
+  CHECK_OK(talus_world_add_body(world, &def, NULL));
+  CHECK(world->model.property.room[ball] == 0);
+  world->model.property.room[ball] = 1; /* a mark */
+  def.position.y = 20;
+  CHECK_OK(talus_world_add_body(world, &def, NULL));
+  CHECK(world->model.property.room[ball] == 1);
+  CHECK_OK(talus_world_step(world, 1));
+  world->model.property.room[ball] = 1;
+  def.position.y = 30;
+  CHECK_OK(talus_world_add_body(world, &def, NULL));
+  CHECK(world->model.property.room[ball] == 0);
+  talus_world_destroy(world);
+}
+
 TEST(strict_sinking_ends_the_step_that_was_taken) {
   static told heard;
   for (int k = 0; k < 3; ++k) {

@@ -51,10 +51,12 @@ static void forget_rooms(talus_world *world, unsigned what, uint32_t slot) {
   float *room = world->model.property.room;
   if (!(what & (TL_CHANGED_PLACE | TL_CHANGED_LAWS | TL_CHANGED_BY_ZONES)))
     return;
-  if (slot == TL_EVERYBODY || (what & TL_CHANGED_LAWS) || tl_body_is_static(&world->model, slot))
-    memset(room, 0, world->model.bodies * sizeof *room);
-  else
+  if (slot != TL_EVERYBODY && !(what & TL_CHANGED_LAWS) && !tl_body_is_static(&world->model, slot))
     room[slot] = 0;
+  else if (world->has_rooms) { /* once, however many walls are added */
+    memset(room, 0, world->model.bodies * sizeof *room);
+    world->has_rooms = false;
+  }
 }
 
 void tl_changed(talus_world *world, unsigned what, uint32_t slot) {

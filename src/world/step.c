@@ -384,6 +384,7 @@ static talus_status find_passings(talus_world *world, const tl_crowd *crowd) {
   if (tl_step_is_free(model) || is_event || world->last.is_elsewhere || crowd->out == &world->state)
     return TALUS_OK;
   TL_TRY(tl_need(&world->where, TL_THE(room), TL_READ | TL_WRITE));
+  world->has_rooms = true;
   return tl_passing_find(crowd, world->widths.statics, model->property.room, &world->passings);
 }
 

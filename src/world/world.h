@@ -146,6 +146,7 @@ struct talus_world {
   tl_multires multires;        /* of one implicit step */
   tl_widths widths;            /* of shapes; derived */
   tl_passings passings;        /* bodies that passed through walls in the step under way */
+  bool has_rooms;              /* of passings: not all are 0 */
 
   /* What happened so far. */
   tl_step_report last;
