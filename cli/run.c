@@ -264,9 +264,9 @@ static int run_with(run_options *options, int argc, char **argv) {
               "step since the last output time, and no emitter is still active.\n"
               "On a machine that is busy with other work, --threads 1 is faster for small\n"
               "scenes: threads wait for each other in every sweep.\n"
-              "--backend cuda takes fixed steps of ccp without joints and sleep on a GPU (check:\n"
-              "the same on the host); the CPU takes all others, and log.txt says why, as talus\n"
-              "check SCENE --backend cuda does.\n"
+              "--backend cuda takes fixed steps of ccp without joints and sleep on a GPU\n"
+              "(check: the same on the host); the CPU takes all others, and log.txt says why,\n"
+              "as `talus check SCENE --backend cuda` does.\n"
               "\n"
               "DIR holds frames.hdf.series (open it in ParaView), frames/, history.csv,\n"
               "probes/, fields/, scene.yaml, log.txt and checkpoint.hdf.\n",

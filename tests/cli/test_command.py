@@ -92,7 +92,7 @@ def test_an_instruction_set_that_the_processor_lacks_is_refused():
     (["run", "bounce", "--until", "1e300"], "until is 1e+300 s"),
     (["run", "bounce", "--checkpoint-every", "-1"], "-1 is not a time in seconds"),
     (["run", "bounce", "--backend", "gpu"], "'gpu' is not a backend: these are cpu, check, cuda"),
-    (["run", "bounce", "--backend", "check", "--no-fallback"], "does not know restitution"),
+    (["run", "chain", "--backend", "check", "--no-fallback"], "does not know joints"),
     (["run", "bounce", "--resume", "--force"], "choose one of the two"),
     (["run", "bounce", "--quiet=yes"], "option '--quiet' takes no value"),
     (["run", "no-such-scene"], "no-such-scene"),
