@@ -243,14 +243,6 @@ static talus_status sum(tl_device *device, size_t n, const uint32_t *counts, uin
   return end(device);
 }
 
-static talus_status climb(tl_device *device, size_t n, uint32_t *values) {
-  begin(device);
-  for (size_t i = 1; i < n; ++i)
-    if (values[i] < values[i - 1])
-      values[i] = values[i - 1];
-  return end(device);
-}
-
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 #define CHECK_RUN(name)                                                                            \
@@ -333,7 +325,6 @@ static const tl_device_calls calls = {.name = "check",
                                       .copy = copy,
                                       .sort = sort_keys,
                                       .sum = sum,
-                                      .climb = climb,
                                       .launch = launch,
                                       .repeat = repeat,
                                       .finish = finish,
