@@ -1,4 +1,4 @@
-/* Spheres to look for pairs among. */
+/* Scenes of spheres for broad phases. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +126,7 @@ bool broad_scene_write(const broad_scene *scene, const char *path) {
 
 /* ---- settling -------------------------------------------------------------------------------- */
 
-/* In so many steps a sphere would fall freely through the whole scene. */
+/* Number of steps in which a sphere falls freely through the whole scene. */
 #define STEPS_TO_FALL 45.0
 
 bool broad_settle_begin(broad_scene *scene) {
@@ -145,7 +145,8 @@ static void hold_above_floor(double *x, double *v) {
   v[2] = fmax(v[2], 0);
 }
 
-/* Two of a pair, as they are by now: apart by what they overlap, and no longer approaching. */
+/* Moves two spheres apart by their overlap, if they still overlap, and removes the velocity with
+ * which they approach. */
 static void push_apart(broad_scene *scene, size_t a, size_t b) {
   double *x = scene->record + 4 * a, *y = scene->record + 4 * b;
   double *v = scene->velocity + 3 * a, *w = scene->velocity + 3 * b;
@@ -175,8 +176,8 @@ bool broad_settle_step(broad_scene *scene, talus_detector *detector) {
                                       .radius = scene->record + 3,
                                       .radius_stride = 4};
   talus_pairs pairs;
-  /* Overlaps of the step before are seen to now, so that who looks at the scene between steps sees
-   * it as it is after moving, which is what a broad phase sees. */
+  /* Overlaps of the last step are removed at the begin of this one. So between steps the scene is
+   * as it is after moving, which is what a broad phase gets. */
   if (talus_detector_find_pairs(detector, &bodies, &pairs, NULL) != TALUS_OK)
     return false;
   for (size_t i = 0; i < pairs.count; ++i)

@@ -82,7 +82,7 @@ static void draw_axes(const chart *drawn) {
           LEFT + ACROSS / 2, HEIGHT - 16, TOP + DOWN / 2, TOP + DOWN / 2);
 }
 
-/* Ours are drawn in full, peers in dashes. */
+/* Our methods are solid lines, peers are dashed. */
 static void draw_method(const chart *drawn, int which) {
   static const char *const colours[] = {"#1f5fbf", "#d1495b", "#2a9d5c", "#8f5bc0",
                                         "#e08a1e", "#5b6470", "#15a3b8", "#b5366f",

@@ -80,7 +80,7 @@ static bool draw(const study *s) {
   return good;
 }
 
-/* Prints how quiet the heap is: warm starts are good if consecutive steps are similar. */
+/* Prints how fast the heap moves: warm starts are good if consecutive steps are similar. */
 static bool print_start(const study *s) {
   talus_report report;
   if (talus_world_report(s->heap.world, &report) != TALUS_OK)

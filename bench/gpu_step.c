@@ -18,7 +18,7 @@
 
 typedef struct options {
   const char *backend, *bodies, *csv;
-  double most_cpu, tolerance;
+  double most_cpu, tolerance, restitution;
   int warmup, repeat, repeat_cpu, sweeps;
 } options;
 
@@ -50,13 +50,13 @@ static talus_status add_spheres(talus_world *world, talus_body_def *body, size_t
 }
 
 /* As wide as high, and twice as high as the spheres need. */
-static talus_status fill(talus_world *world, size_t n) {
+static talus_status fill(talus_world *world, size_t n, double restitution) {
   const size_t side = (size_t)ceil(cbrt((double)n));
   const double edge = 2.02 * RADIUS * (double)side + 0.01;
   talus_material_def glass = talus_material_def_default();
   talus_shape_def ball = talus_shape_def_default(), tank = ball;
   talus_body_def body = talus_body_def_default();
-  glass.density = 2500, glass.friction = 0.3, glass.restitution = 0;
+  glass.density = 2500, glass.friction = 0.3, glass.restitution = restitution;
   ball.size[0] = RADIUS;
   tank.kind = TALUS_CONTAINER;
   tank.size[0] = tank.size[1] = edge, tank.size[2] = 2 * edge;
@@ -84,7 +84,7 @@ static talus_status make_tank(const options *opt, talus_backend backend, size_t 
   def.backend = backend;
   def.no_fallback = true;
   const talus_status status = talus_world_create(&def, world);
-  return status == TALUS_OK ? fill(*world, n) : status;
+  return status == TALUS_OK ? fill(*world, n, opt->restitution) : status;
 }
 
 /* ---- measures ---------------------------------------------------------------------------------
@@ -166,6 +166,7 @@ int bench_gpu_step(int argc, char **argv) {
       {"sweeps", 0, CLI_COUNT, "N", "of a step (default 100)", &opt.sweeps},
       {"tolerance", 0, CLI_NUMBER, "V", "m/s; 0: all sweeps (default), < 0: automatic",
        &opt.tolerance},
+      {"restitution", 0, CLI_NUMBER, "E", "of the spheres (default 0)", &opt.restitution},
       {"warmup", 0, CLI_COUNT, "N", "steps before (default 400)", &opt.warmup},
       {"repeat", 0, CLI_COUNT, "N", "steps that are timed (default 10)", &opt.repeat},
       {"repeat-cpu", 0, CLI_COUNT, "N", "on the CPU (default 3)", &opt.repeat_cpu},

@@ -17,7 +17,9 @@ static const implicit_table tables[] = {
     {"6.3", "a sphere on a plane, every triangle against every other", implicit_plane},
     {"6.4", "distances of triangles: flat, and through surrogate trees", implicit_trees},
     {"6.6", "Picard's iterations and comparisons, of 6.5 and 6.6", implicit_picards},
-    {"6.8", "spheres of different sizes", implicit_scales},
+    {"figure-6.3", "comparisons of each iteration", implicit_layers},
+    {"6.7", "spheres of different sizes, triangles of one size", implicit_sizes},
+    {"6.8", "spheres of different sizes, 80 triangles each", implicit_scales},
     {"6.9", "a sheet of spheres", implicit_sheet},
     {"error", "error against time as springs get stiffer", implicit_errors},
 };
@@ -67,11 +69,13 @@ int bench_implicit(int argc, char **argv) {
   const char *table = NULL, *output = NULL;
   implicit_bench bench = {.steps = 100, .repeat = 3};
   const cli_option list[] = {
-      {"table", 0, CLI_TEXT, "NAME", "one table alone: 6.1 to 6.9, error", &table},
+      {"table", 0, CLI_TEXT, "NAME", "one table alone: 6.1 to 6.9, figure-6.3, error", &table},
       {"steps", 0, CLI_COUNT, "N", "poses of a scene that are averaged (default 100)",
        &bench.steps},
       {"repeat", 0, CLI_COUNT, "N", "times are the best of so many (default 3)", &bench.repeat},
       {"quick", 0, CLI_FLAG, NULL, "small meshes, few poses: to see that it works", &bench.quick},
+      {"full", 0, CLI_FLAG, NULL, "6.9: 24,576 spheres, by newton and picard with boxes",
+       &bench.full},
       {"output", 'o', CLI_TEXT, "FOLDER", "every number as FOLDER/implicit.csv", &output},
       {0}};
   const cli_usage usage = {

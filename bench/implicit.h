@@ -6,7 +6,7 @@
  *   implicit_halos.c    6.1: halos of surrogate triangles
  *   implicit_pairs.c    6.2, 6.3: kernels alone
  *   implicit_trees.c    6.4: flat and surrogate trees
- *   implicit_picard.c   6.5, 6.6, 6.8, 6.9: implicit steps
+ *   implicit_picard.c   6.5, 6.6, Figure 6.3, 6.7 to 6.9: implicit steps
  *   implicit_error.c    error against time as springs get stiffer
  *
  * A new table is a function and a line of the list. */
@@ -25,6 +25,7 @@ typedef struct implicit_bench {
   int steps;  /* poses of a scene that are averaged */
   int repeat; /* minimum of that number of times */
   bool quick; /* small sizes, to see that it works */
+  bool full;  /* the sheet of 6.9 as large as in the thesis */
   FILE *csv;
 } implicit_bench;
 
@@ -32,7 +33,7 @@ typedef struct implicit_bench {
  * failed. */
 typedef bool implicit_table_fn(const implicit_bench *bench);
 implicit_table_fn implicit_halos, implicit_two, implicit_plane, implicit_trees, implicit_picards,
-    implicit_scales, implicit_sheet, implicit_errors;
+    implicit_layers, implicit_sizes, implicit_scales, implicit_sheet, implicit_errors;
 
 /* Adds a number of a table to the CSV file; thesis NAN: the thesis has none. */
 void implicit_put(const implicit_bench *bench, const char *table, const char *row,
@@ -48,6 +49,9 @@ bool implicit_fail(const char *doing);
 /* A sphere of diameter 1 by circles of latitude: 12, 36, 140 or 1224 triangles, as in the
  * thesis. */
 bool implicit_make_sphere(size_t triangles, tl_shape *shape);
+
+/* A sphere of diameter 1 from an icosahedron: 80, 320, 1,280 or 5,120 triangles. */
+bool implicit_make_icosphere(size_t triangles, tl_shape *shape);
 
 /* A square plate of 4 by 4 and 512 triangles, facing up: 1224 times 512 are the 6.27e5 comparisons
  * of Table 6.4. */

@@ -68,6 +68,13 @@ bool implicit_make_sphere(size_t triangles, tl_shape *shape) {
   return make_shape(&mesh, shape);
 }
 
+bool implicit_make_icosphere(size_t triangles, tl_shape *shape) {
+  tl_mesh mesh = {0};
+  if (tl_mesh_make_icosphere(triangles, 0.5, &mesh) != TALUS_OK)
+    return implicit_fail("a sphere");
+  return make_shape(&mesh, shape);
+}
+
 bool implicit_make_plate(tl_shape *shape) {
   tl_mesh mesh = {0};
   if (tl_mesh_make_plate(4, 4, 512, &mesh) != TALUS_OK)

@@ -1,9 +1,10 @@
-/* talus bench implicit, Tables 6.5, 6.6, 6.8, 6.9: iterations of implicit steps, and the number of
- * triangle distances computed. */
+/* talus bench implicit, Tables 6.5 to 6.9, Figure 6.3: iterations of implicit steps, and the number
+ * of triangle distances computed. */
 #include <math.h>
 
 #include "implicit.h"
 #include "shape/facets.h"
+#include "world/world.h"
 
 #define H_OMEGA     0.6 /* of a pair: Picard then needs about as many iterations as in Table 6.5 */
 #define DT          1e-3
@@ -109,18 +110,19 @@ static bool approach(talus_world *world) {
   for (int i = 0; i < 60 && r.inner == 0; ++i) {
     const talus_status status = talus_world_step(world, 1);
     if (status == TALUS_ERROR_DIVERGED)
-      return true; /* take_steps counts it */
+      return true; /* take_steps counts the step */
     if (status != TALUS_OK || talus_world_report(world, &r) != TALUS_OK)
       return implicit_fail("a step");
   }
   return true;
 }
 
-/* Two spheres on a collision course, or one that falls on a tilted plane and continues sliding; k
- * determines their rotations. */
-static bool collide(const way *w, const tl_shape *first, const tl_shape *second, double scale,
-                    bool on_plane, int k, int steps, spent *sum) {
-  const double angle = 0.3 * (k + 1); /* not pole to pole, where all triangles are equally near */
+/* Two spheres on a collision course, or one that falls on a tilted plane and continues sliding, up
+ * to where a force acts; k determines their rotations. */
+static bool begin_collision(const way *w, const tl_shape *first, const tl_shape *second,
+                            double scale, bool on_plane, int k, talus_world **world) {
+  const double angle =
+      0.3 * (k + 1); /* not pole to pole, because all triangles of a pole are equally near */
   const talus_quat turned = {(talus_real)cos(angle), (talus_real)(0.6 * sin(angle)),
                              (talus_real)(0.8 * sin(angle)), 0};
   const talus_quat tilted = {(talus_real)cos(0.05), 0, (talus_real)sin(0.05), 0};
@@ -130,15 +132,23 @@ static bool collide(const way *w, const tl_shape *first, const tl_shape *second,
                         .rotation = turned,
                         .velocity = {on_plane ? TL_R(0.5) : 0, 0, -1},
                         .scale = 1};
-  talus_world *world;
   talus_material m;
   talus_shape a, b;
-  if (!make_world(w, on_plane || scale > 1 ? 1 : 0.5, on_plane ? 9.81 : 0, &world, &m))
+  if (!make_world(w, on_plane || scale > 1 ? 1 : 0.5, on_plane ? 9.81 : 0, world, &m))
     return false;
-  bool good =
-      (add_mesh(world, first, &a) && add_mesh(world, second, &b)) || implicit_fail("a mesh");
-  good = good && add_body(world, a, m, &one) && add_body(world, b, m, &other) && approach(world) &&
-         take_steps(world, steps, sum);
+  if (((add_mesh(*world, first, &a) && add_mesh(*world, second, &b)) || implicit_fail("a mesh")) &&
+      add_body(*world, a, m, &one) && add_body(*world, b, m, &other) && approach(*world))
+    return true;
+  talus_world_destroy(*world);
+  return false;
+}
+
+static bool collide(const way *w, const tl_shape *first, const tl_shape *second, double scale,
+                    bool on_plane, int k, int steps, spent *sum) {
+  talus_world *world;
+  if (!begin_collision(w, first, second, scale, on_plane, k, &world))
+    return false;
+  const bool good = take_steps(world, steps, sum);
   sum->collisions++;
   talus_world_destroy(world);
   return good;
@@ -207,43 +217,132 @@ bool implicit_picards(const implicit_bench *bench) {
   return run_scene(bench, false) && run_scene(bench, true);
 }
 
-/* ---- 6.8 ------------------------------------------------------------------------------------- */
+/* ---- Figure 6.3 ------------------------------------------------------------------------------ */
 
-bool implicit_scales(const implicit_bench *bench) {
-  static const double thesis[4] = {13, 13, 18, 14};
-  tl_shape sphere;
-  bool good = true;
-  printf("  one of two spheres of 140 triangles (thesis: 80) is larger; multires-picard\n\n"
-         "  %5s %12s   %6s %14s %9s\n",
-         "scale", "thesis iter.", "iter.", "compar./step", "us/step");
-  if (!implicit_make_sphere(140, &sphere))
+#define LAYERS 12 /* looks that have a column of their own */
+
+static bool print_layers(const implicit_bench *bench, talus_world *world, const char *scene,
+                         int step) {
+  const tl_multires *m = &world->multires;
+  char row[64], column[32];
+  double total = 0;
+  for (size_t i = 0; i < m->looks.count; ++i)
+    total += (double)m->looks.data[i];
+  printf("  %-6s %4d %6zu %8.0f  ", scene, step, m->looks.count, total);
+  for (size_t i = 0; i < m->looks.count && i < LAYERS; ++i)
+    printf(" %6.0f", (double)m->looks.data[i]);
+  printf("\n");
+  snprintf(row, sizeof row, "%s, step %d", scene, step);
+  for (size_t i = 0; i < m->looks.count; ++i) {
+    snprintf(column, sizeof column, "look %zu", i + 1);
+    implicit_put(bench, "figure-6.3", row, column, NAN, (double)m->looks.data[i]);
+  }
+  return true;
+}
+
+/* One collision, from before halos meet; the last look of a step is at its end. */
+static bool draw_scene(const implicit_bench *bench, bool on_plane) {
+  tl_shape sphere, plate;
+  if (!implicit_make_sphere(bench->quick ? 140 : 1224, &sphere))
     return false;
-  for (int i = 0; i < 4 && good; ++i) {
-    spent sum = {0};
-    char row[32];
-    const int collisions = bench->steps / IMPACT > 0 ? bench->steps / IMPACT : 1;
-    for (int k = 0; k < collisions && good; ++k)
-      good = collide(&ways[MULTIRES], &sphere, &sphere, 1 << i, false, k, IMPACT, &sum);
-    printf("  %5d %12g   %6.1f %14.3g %9.1f\n", 1 << i, thesis[i], sum.iterations / sum.steps,
-           sum.comparisons / sum.steps, 1e6 * sum.seconds / sum.steps);
-    snprintf(row, sizeof row, "scale %d", 1 << i);
-    implicit_put(bench, "6.8", row, "iterations", thesis[i], sum.iterations / sum.steps);
-    implicit_put(bench, "6.8", row, "comparisons per step", NAN, sum.comparisons / sum.steps);
+  if (!implicit_make_plate(&plate)) {
+    tl_shape_release(&sphere);
+    return false;
+  }
+  const int steps = on_plane ? 4 * IMPACT : 2 * IMPACT;
+  talus_world *world;
+  bool good = begin_collision(&ways[MULTIRES], on_plane ? &plate : &sphere, &sphere, 1, on_plane, 0,
+                              &world);
+  if (good) {
+    for (int i = 0; i < steps && good; ++i) {
+      const talus_status status = talus_world_step(world, 1);
+      if (status != TALUS_OK && status != TALUS_ERROR_DIVERGED)
+        good = implicit_fail("a step");
+      good = good && print_layers(bench, world, on_plane ? "plane" : "two", i + 1);
+      if (status == TALUS_ERROR_DIVERGED)
+        break;
+    }
+    talus_world_destroy(world);
   }
   tl_shape_release(&sphere);
+  tl_shape_release(&plate);
+  return good;
+}
+
+bool implicit_layers(const implicit_bench *bench) {
+  printf("  multires-picard, one collision; distances of triangles in each look of a step\n\n"
+         "  %-6s %4s %6s %8s   %s\n",
+         "scene", "step", "looks", "sum", "by look");
+  return draw_scene(bench, false) && draw_scene(bench, true);
+}
+
+/* ---- 6.7, 6.8 -------------------------------------------------------------------------------- */
+
+/* A sphere of 80 triangles meets one that is `scale` times as large, of `triangles`. */
+static bool run_sizes(const implicit_bench *bench, const char *table, int scale, size_t triangles,
+                      double thesis_count, double thesis_compared) {
+  tl_shape small, large;
+  spent sum = {0};
+  char row[32];
+  const int collisions = bench->steps / IMPACT > 0 ? bench->steps / IMPACT : 1;
+  if (!implicit_make_icosphere(80, &small))
+    return false;
+  if (!implicit_make_icosphere(triangles, &large)) {
+    tl_shape_release(&small);
+    return false;
+  }
+  bool good = true;
+  for (int k = 0; k < collisions && good; ++k)
+    good = collide(&ways[MULTIRES], &large, &small, scale, false, k, IMPACT, &sum);
+  tl_shape_release(&small);
+  tl_shape_release(&large);
+  if (!good)
+    return false;
+  printf("  %5d %9zu   %6g %9g   %6.1f %9.4g %9.1f %6d\n", scale, triangles, thesis_count,
+         thesis_compared, sum.iterations / sum.steps, sum.comparisons / sum.steps,
+         1e6 * sum.seconds / sum.steps, sum.failed);
+  snprintf(row, sizeof row, "scale %d", scale);
+  implicit_put(bench, table, row, "iterations", thesis_count, sum.iterations / sum.steps);
+  implicit_put(bench, table, row, "comparisons per step", thesis_compared,
+               sum.comparisons / sum.steps);
+  return true;
+}
+
+static void print_sizes_head(void) {
+  printf("  a sphere of 80 triangles meets a larger one; multires-picard; per step\n\n"
+         "  %5s %9s   %-16s   %-16s\n  %5s %9s   %6s %9s   %6s %9s %9s %6s\n",
+         "", "", "thesis", "ours", "scale", "triangles", "iter.", "compar.", "iter.", "compar.",
+         "us", "failed");
+}
+
+bool implicit_sizes(const implicit_bench *bench) {
+  static const double count[4] = {13, 19, 20, 17}, compared[4] = {145, 505, 588, 544};
+  bool good = true;
+  print_sizes_head();
+  for (int i = 0; i < (bench->quick ? 3 : 4) && good; ++i)
+    good = run_sizes(bench, "6.7", 1 << i, (size_t)80 << (2 * i), count[i], compared[i]);
+  return good;
+}
+
+bool implicit_scales(const implicit_bench *bench) {
+  static const double count[4] = {13, 13, 18, 14}, compared[4] = {145, 127, 178, 98.2};
+  bool good = true;
+  print_sizes_head();
+  for (int i = 0; i < 4 && good; ++i)
+    good = run_sizes(bench, "6.8", 1 << i, 80, count[i], compared[i]);
   return good;
 }
 
 /* ---- 6.9 ------------------------------------------------------------------------------------- */
 
-static bool rest(const way *w, const tl_shape *sphere, int wide, int steps, spent *sum) {
+static bool rest(const way *w, const tl_shape *sphere, int wide, int count, int steps, spent *sum) {
   talus_world *world;
   talus_material m;
   talus_shape shape;
   if (!make_world(w, 0.5, 0, &world, &m))
     return false;
   bool good = add_mesh(world, sphere, &shape) || implicit_fail("a mesh");
-  for (int i = 0; i < wide * wide && good; ++i) {
+  for (int i = 0; i < count && good; ++i) {
     const double apart = 1 + 0.99 * IMPLICIT_REACH; /* halos overlap by a hundredth */
     const placed p = {
         .at = {apart * (i % wide), apart * (i / wide), 0}, .rotation = {1, 0, 0, 0}, .scale = 1};
@@ -256,20 +355,23 @@ static bool rest(const way *w, const tl_shape *sphere, int wide, int steps, spen
 
 bool implicit_sheet(const implicit_bench *bench) {
   static const double thesis[WAYS] = {0.967e3, NAN, 0.237, 0.116, NAN};
-  const int wide = bench->quick ? 3 : 6, steps = 2;
-  const double pairs = 2.0 * wide * (wide - 1);
+  const int wide = bench->full ? 16 : bench->quick ? 3 : 6, steps = 2;
+  const int deep = bench->full ? 1536 : wide;
+  const double pairs = (wide - 1.0) * deep + wide * (deep - 1.0);
   tl_shape sphere;
   bool good = true;
   printf("  a sheet of %d x %d spheres of %d triangles with %g pairs (thesis: 24,576 with 47,600), "
          "nearly at rest;\n  per pair and step; one thread\n\n"
          "  %-18s %10s   %6s %10s %10s\n",
-         wide, wide, bench->quick ? 140 : 1224, pairs, "method", "thesis ms", "iter.", "compar.",
+         wide, deep, bench->quick ? 140 : 1224, pairs, "method", "thesis ms", "iter.", "compar.",
          "us");
   if (!implicit_make_sphere(bench->quick ? 140 : 1224, &sphere))
     return false;
   for (int i = BOXES; i < WAYS && good; ++i) {
     spent sum = {0};
-    good = rest(&ways[i], &sphere, wide, steps, &sum);
+    if (bench->full && i != BOXES && i != NEWTON)
+      continue;
+    good = rest(&ways[i], &sphere, wide, wide * deep, steps, &sum);
     const double each = pairs * sum.steps;
     printf("  %-18s %10.3g   %6.1f %10.4g %10.2f\n", ways[i].name, thesis[i],
            sum.iterations / sum.steps, sum.comparisons / each, 1e6 * sum.seconds / each);

@@ -23,7 +23,7 @@ typedef struct local_outcome {
   uint64_t steps[TL_LENGTHS];   /* steps of clusters, of everybody, by length */
   uint64_t dropped[TL_LENGTHS]; /* of clusters, computed in vain */
   double phase[LOCAL_PHASES];   /* s */
-  size_t most;                  /* bodies of the largest cluster */
+  size_t most, contacts;        /* bodies, and contacts, of the largest cluster */
   uint64_t hash;                /* of the state at the end */
 } local_outcome;
 
@@ -50,5 +50,11 @@ bool local_draw(const char *folder, const local_figures *figures);
 
 /* Clusters of a graph by sweeps of least labels (the thesis' Algorithm 2) and by union-find. */
 bool bench_local_clusters(bool quick);
+
+/* What sweeps would save that leave out contacts which hardly change, in dense clusters. */
+bool bench_local_sweeps(bool quick);
+
+/* Rings of bricks on each other: one cluster. */
+bool local_fill_tower(talus_world *world, talus_material m, int bodies);
 
 #endif

@@ -26,7 +26,7 @@ static const graph graphs[] = {{"pairs", 2, true},
                                {"one chain, shuffled", 0, true}};
 
 typedef struct work {
-  edge *edges; /* those of one colour, then those of the other: edges of a colour share no end */
+  edge *edges; /* edges of the first colour, then of the second; edges of one colour share no end */
   uint32_t *name, *label, *parent;
   uint32_t bodies, count;
 } work;

@@ -16,11 +16,12 @@ const char *const local_phase_names[] = {"broad", "narrow", "solve", "move", "re
 
 bool local_tables_open(const char *folder, local_tables *tables) {
   *tables = (local_tables){0};
-  return bench_csv_open(folder, "local",
-                        "setup,bodies,body_steps_adaptive,body_steps_local,seconds_adaptive,"
-                        "seconds_local,most_members,rollbacks,rendezvous,window,held,clusters,"
-                        "rounds,dt_fixed,overlap_fixed,body_steps_fixed,seconds_fixed",
-                        &tables->sizes) &&
+  return bench_csv_open(
+             folder, "local",
+             "setup,bodies,body_steps_adaptive,body_steps_local,seconds_adaptive,"
+             "seconds_local,most_members,most_contacts,rollbacks,rendezvous,window,held,clusters,"
+             "rounds,dt_fixed,overlap_fixed,body_steps_fixed,seconds_fixed",
+             &tables->sizes) &&
          bench_csv_open(folder, "local-lengths",
                         "setup,bodies,step,length,steps,body_steps,dropped", &tables->lengths) &&
          bench_csv_open(folder, "local-phases", "setup,bodies,step,broad,narrow,solve,move,rest",
@@ -55,10 +56,10 @@ bool local_tables_add(const local_tables *tables, const local_figures *f) {
   for (int i = 0; i < f->count; ++i) {
     const local_outcome *x = &f->of[i][LOCAL_FIXED], *a = &f->of[i][LOCAL_ADAPTIVE],
                         *l = &f->of[i][LOCAL_LOCAL];
-    fprintf(tables->sizes, "%s,%d,%.0f,%.0f,%.6f,%.6f,%zu,%llu,%llu,%.6g,%.6g,%llu,%llu", f->name,
-            f->bodies[i], a->body_steps, l->body_steps, a->seconds, l->seconds, l->most,
-            (unsigned long long)l->rollbacks, (unsigned long long)l->rendezvous, l->window, l->held,
-            (unsigned long long)l->clusters, (unsigned long long)l->rounds);
+    fprintf(tables->sizes, "%s,%d,%.0f,%.0f,%.6f,%.6f,%zu,%zu,%llu,%llu,%.6g,%.6g,%llu,%llu",
+            f->name, f->bodies[i], a->body_steps, l->body_steps, a->seconds, l->seconds, l->most,
+            l->contacts, (unsigned long long)l->rollbacks, (unsigned long long)l->rendezvous,
+            l->window, l->held, (unsigned long long)l->clusters, (unsigned long long)l->rounds);
     fprintf(tables->sizes, ",%.6g,%.6g,%.0f,%.6f\n", x->dt, x->overlap, x->body_steps, x->seconds);
     for (int kind = 0; kind < LOCAL_KINDS; ++kind)
       add_kind(tables, f, i, (local_kind)kind);
@@ -123,7 +124,8 @@ static bool draw_sizes(const char *folder, const local_figures *f, drawing *d, b
   return end(folder, f, is_time ? "time" : "body-steps", d);
 }
 
-/* Each class is a flat top, half a power of two to either side; the shortest comes first. */
+/* Each class is a horizontal line, half a power of two to either side. The shortest steps come
+ * first. */
 static bool draw_lengths(const char *folder, const local_figures *f, drawing *d) {
   const local_outcome *a = &f->of[f->count - 1][LOCAL_ADAPTIVE],
                       *l = &f->of[f->count - 1][LOCAL_LOCAL];

@@ -11,7 +11,7 @@ static bool ladder_make(const machines_solve *solve, int cells, machines_rig *ri
                         talus_body *tip) {
   const talus_joint_kind hinge = TALUS_JOINT_REVOLUTE;
   bool good = machines_rig_make(solve, 1.0, rig);
-  /* bodies that the next rails are attached to: the ground, then rungs */
+  /* bodies to which the next rails are attached: the ground, then rungs */
   talus_body before[2] = {{0}, {0}};
   for (int i = 0; i < cells && good; ++i) {
     talus_body rung;

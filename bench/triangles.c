@@ -39,7 +39,7 @@ typedef struct work {
   tl_triangle_near *found;
   uint32_t *which;
   double reach;
-  uint64_t pairs, near, asked; /* asked: in double, of lanes; by comparison, of certified */
+  uint64_t pairs, near, asked; /* pairs decided in double: of lanes; by comparison: of certified */
 } work;
 
 static void do_pairs(work *w, method how, const tl_triangle_pair *pairs, size_t n) {
@@ -222,7 +222,7 @@ typedef struct pair_set {
   tl_triangle_wide wide_b[RANDOM_PAIRS / TL_TRIANGLE_WIDE];
 } pair_set;
 
-/* Unit triangles at distances like their size. */
+/* Unit triangles whose distances are about their size. */
 static void fill_set(pair_set *set) {
   uint64_t state = 88172645463325252u;
   for (uint32_t i = 0; i < RANDOM_PAIRS; ++i) {

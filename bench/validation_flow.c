@@ -5,7 +5,7 @@
 
 /* ---- a tube ---------------------------------------------------------------------------------- */
 
-/* Balls that ignore each other: a straight tube reflects nobody back. */
+/* Balls that ignore each other. A straight tube reflects no ball back. */
 void val_flow_tube(val_run *run) {
   static const double profile[2][2] = {{0, 1}, {4, 1}};
   talus_body_def ball;
@@ -59,7 +59,7 @@ void val_flow_molecular(val_run *run) {
   stream_gauge g = {.radius = throat, .low = 2.5, .high = 3};
   double energy = 0;
   size_t through = 0;
-  for (int i = 0; i < looks && !run->failed; ++i) { /* until the slow ones are out, too */
+  for (int i = 0; i < looks && !run->failed; ++i) { /* until slow balls are out as well */
     val_step(run, val_steps(run, 5 * lasts / looks));
     stream_look(run, &g, 1);
     through += stream_take_through(run, 0, &energy);
@@ -68,7 +68,7 @@ void val_flow_molecular(val_run *run) {
   const double n0 = rate / (sqrt(0.5 / VAL_PI) * VAL_PI * wide * wide);
   const double flux = rate * (double)through / (double)end.emitted;
   const double near = run->quick ? 0.5 : 0.04, less = run->quick ? 0.5 : 0.06;
-  g.looks /= 5; /* as many as while balls came */
+  g.looks /= 5; /* as if looks were taken only while balls entered */
   val_is(run, "none is outside a wall", end.outside == 0, true);
   val_near(run, "flux / n0 sqrt(kT/m) A*", "", flux / (n0 * VAL_PI * throat * throat),
            sqrt(0.5 / VAL_PI), near * sqrt(0.5 / VAL_PI));

@@ -75,15 +75,15 @@ static void look_at_impacts(val_run *run, gas *g) {
     const talus_contact *c = &contacts[i];
     const double p = (double)(c->impulse.x * c->normal.x + c->impulse.y * c->normal.y +
                               c->impulse.z * c->normal.z);
-    g->collisions += p > 1e-9 * g->mass; /* of 1 nm/s are none */
+    g->collisions += p > 1e-9 * g->mass; /* impacts of 1 nm/s do not count */
     g->virial += 2 * RADIUS * p;
   }
   free(contacts);
 }
 
-/* Until there were so many collisions, or for so long; sums start anew. */
+/* Steps until the number of collisions is reached, or the time is over. Sums begin at 0. */
 static void run_gas(val_run *run, gas *g, double collisions, double seconds) {
-  const double sum = g->count * g->mass; /* kg m/s, of 1 m/s each */
+  const double sum = g->count * g->mass; /* kg m/s: sum of |p| with 1 m/s each */
   g->collisions = g->virial = g->heat = g->time = g->momentum = 0;
   g->energy_before = g->energy_after = val_report(run).kinetic_energy;
   while (g->collisions < collisions && g->time < seconds && !run->failed) {
@@ -111,7 +111,7 @@ static void check_energy(val_run *run, int side, double filled, double collision
   for (int fine = 0; fine < 2; ++fine) {
     char quantity[56];
     gas g = make_gas(run, side, filled, 1, fine ? 0.1 : 1);
-    /* Twice as long as theory says: what misses collisions comes to an end as well. */
+    /* Twice the time that theory predicts, so that a method that misses collisions ends as well. */
     run_gas(run, &g, collisions, 4 * collisions / g.count / rate_of(filled));
     const char *step = fine ? "a tenth of it" : "largest step";
     snprintf(quantity, sizeof quantity, "%s: energy after / before", step);
@@ -135,7 +135,8 @@ void val_gas_pressure(val_run *run) {
     for (int k = 0; k < 3; ++k) {
       const double filled = (const double[]){0.1, 0.2, 0.3}[k];
       const int side = run->quick ? 4 : SIDE;
-      const double each = run->quick ? 10 : 100; /* collisions: the first tenth melts the lattice */
+      const double each =
+          run->quick ? 10 : 100; /* collisions; during the first tenth the lattice melts */
       gas g = make_gas(run, side, filled, 1, fine ? 0.1 : 1);
       const double lasts = each / rate_of(filled);
       run_gas(run, &g, INFINITY, 0.1 * lasts);
@@ -160,7 +161,8 @@ void val_gas_haff(val_run *run) {
   double t[ROWS], root[ROWS], theory[ROWS], slope;
   gas g = make_gas(run, run->quick ? 4 : SIDE, filled, e, 1);
   const double first = val_report(run).kinetic_energy;
-  const double scale = sqrt(first / (1.5 * g.count * g.mass)); /* m/s: not exactly 1 */
+  const double scale =
+      sqrt(first / (1.5 * g.count * g.mass)); /* m/s: RMS speed along an axis, about 1 */
   double now = 0;
   for (int i = 0; i < ROWS; ++i) {
     t[i] = now * scale / tau;

@@ -110,7 +110,7 @@ static double run_out(val_run *run, double a, double grains_wide) {
       .friction = 0.5, .static_friction = 0.5, .restitution = 0.1, .rolling = 0.4 * GRAIN_RADIUS};
   kind.stiffness = val_crowd_stiffness(run);
   bool good = !run->failed && talus_world_add_material(run->world, &kind, &ground) == TALUS_OK;
-  kind.friction = 0; /* walls take no grain with them */
+  kind.friction = 0; /* walls without friction carry no grain along */
   good = good && talus_world_add_material(run->world, &kind, &wall) == TALUS_OK &&
          talus_world_set_material_law(run->world, ground, grain.material, &rough) == TALUS_OK;
   if (!good)
@@ -273,13 +273,14 @@ void val_penetration(val_run *run) {
     talus_body_def ball = talus_body_def_default();
     ball.material = grain.material;
     ball.shape = val_shape(run, TALUS_SPHERE, BALL, 0, 0, 0);
-    /* It starts just above the grains with the speed of the fall. */
+    /* It starts just above the grains with the speed that the fall would give it. */
     ball.position.z = surface + GRAIN + BALL;
     ball.velocity = val_vec(0, 0, -sqrt(2 * VAL_G * drop[i]));
     const talus_body made = val_add(run, &ball);
     val_step(run, val_steps(run, val_seconds(run, 0.4)));
     depth[i] = surface - (val_info(run, made).position.z - BALL);
-    fallen[i] = drop[i] + GRAIN + depth[i]; /* it starts a grain above the others, at speed */
+    fallen[i] =
+        drop[i] + GRAIN + depth[i]; /* it starts one grain above the others, with this speed */
     x[i] = log(fallen[i]), y[i] = log(depth[i]);
   }
   val_grains_free(&settled);

@@ -29,7 +29,7 @@ static double next_top(val_run *run, talus_body ball, double patience) {
   return NAN;
 }
 
-#define STIFF 1e8 /* N/m, of springs that are to bounce at once */
+#define STIFF 1e8 /* N/m: springs so stiff that a bounce is short */
 
 void val_bounce(val_run *run) {
   val_springs(run, STIFF);
@@ -127,7 +127,7 @@ void val_oblique(val_run *run) {
   val_near(run, "slides: spin 5 mu (1+e) vn / 2R", "rad/s", (double)now.spin.y,
            2.5 * impulse / RADIUS, (2.5 * exact + 2.6 * impulse * arm) / RADIUS);
   if (run->model != VAL_PENALTY) {
-    /* It rolls off where no tangential spring gives anything back. */
+    /* It rolls away, because no tangential spring returns energy. */
     now = oblique(run, vn, sticking, mu, e);
     val_near(run, "sticks: 5/7 vt", "m/s", (double)now.velocity.x, 5.0 / 7 * sticking,
              exact + arm * sticking);

@@ -22,7 +22,7 @@ static double cradle_error(val_run *run, double gap, int thrown, double drift, d
   const talus_material m = val_material(run, 0, 1);
   const talus_shape sphere = val_shape(run, TALUS_SPHERE, RADIUS, 0, 0, 0);
   for (int i = 0; i < BALLS; ++i) {
-    const double back = i < thrown ? 0.02 : 0; /* they come from afar */
+    const double back = i < thrown ? 0.02 : 0; /* thrown balls start far away */
     ball[i] = val_body(run, TALUS_FREE, sphere, m, (2 * RADIUS + gap) * i - back, 0, 0);
     val_set_velocity(run, ball[i], drift + (i < thrown), 0, 0);
   }

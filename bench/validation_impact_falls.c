@@ -1,5 +1,5 @@
-/* Impacts without restitution: what falls on something that lies on a floor stays there. Settings
- * are the defaults; every rebound is as much energy from nowhere. */
+/* Impacts without restitution: a body that falls on another one on a floor does not rebound. With
+ * default settings; the energy of a rebound comes from nowhere. */
 #include "validation_cases.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #define SPEED  1.0  /* m/s, of every impact */
 #define DT     1e-3 /* s */
 #define GAP    1.5e-3
-#define REST   0.01 /* 1 % of the speed: what may be left of it */
+#define REST   0.01 /* 1 % of the speed may be left */
 #define BODIES 512
 
 /* Bodies of a scene, and the worst that happened to them. */
@@ -75,7 +75,7 @@ void val_impact_sizes(val_run *run) {
   char quantity[56];
   double overlap = 0;
   for (int light = 0; light < 2; ++light)
-    for (int k = light; k < 5; ++k) { /* 1:1 is the same either way */
+    for (int k = light; k < 5; ++k) { /* a ratio of 1:1 has only one order */
       const int ratio = (const int[]){1, 2, 5, 10, 20}[k];
       one_on_one(run, &f, light ? 0.1 : 0.1 / ratio, light ? 0.1 / ratio : 0.1);
       snprintf(quantity, sizeof quantity,

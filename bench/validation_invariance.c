@@ -16,7 +16,7 @@ typedef struct view {
 } view;
 
 typedef struct picture {
-  double x[BODIES][3]; /* in the terms of the first observer */
+  double x[BODIES][3]; /* in the coordinates of the first observer */
 } picture;
 
 static const view plain = {.turn = {0, 0, 1, 0}, .length = 1, .density = 1};
@@ -79,7 +79,7 @@ static void build(val_run *run, const view *v, bool falls, bool boxes, double dt
   talus_shape box = val_shape(run, TALUS_BOX, 0.2 * s, 0.16 * s, 0.12 * s, 0);
   for (int n = 0; n < BODIES; ++n) {
     const int i = v->backwards ? BODIES - 1 - n : n, x = i % 3 - 1, y = i / 3 % 2, z = i / 6;
-    /* Gaps that differ, so that no two impacts come at once. */
+    /* Different gaps, so that no two impacts happen at the same time. */
     const double jx = 0.013 * ((7 * i) % 5), jy = 0.011 * ((3 * i) % 7), jz = 0.009 * ((5 * i) % 6);
     one.shape = boxes && i % 3 == 1 ? box : ball;
     one.scale = 1 + 0.2 * (i % 4);
@@ -150,7 +150,7 @@ static void check_view(val_run *run, const char *name, const view *v, double all
   }
 }
 
-/* Nothing but rounding, which impacts magnify. */
+/* Only rounding differs; impacts magnify it. */
 #define EXACT VAL_BY_PRECISION(1e-6, 1e-1)
 /* The same settings in other units: nothing but rounding, but a step of an impact may be the next.
  */
@@ -186,7 +186,7 @@ void val_invariance_scale(val_run *run) {
   for (int k = 0; k < 4; ++k) {
     view v = plain;
     char name[32];
-    /* Squares of inertias of grains of a micrometre are no numbers in single precision. */
+    /* Squares of inertias of grains of a micrometre underflow in single precision. */
     v.length = (const double[]){VAL_BY_PRECISION(1e-6, 1e-2), VAL_BY_PRECISION(1e-3, 1e-1),
                                 VAL_BY_PRECISION(1e3, 1e1), VAL_BY_PRECISION(1e6, 1e2)}[k];
     snprintf(name, sizeof name, "lengths x %g", v.length);

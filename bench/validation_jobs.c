@@ -13,7 +13,7 @@
 #include "peer_pipe.h"
 #include "validation.h"
 
-#define CPU_MOST 3600 /* s of one seed: it never ends */
+#define CPU_MOST 3600 /* s for one seed; a longer run counts as one that does not end */
 
 typedef struct process {
   pid_t id; /* 0: free */
@@ -43,7 +43,7 @@ static double cpu_seconds(void) {
   return sum;
 }
 
-/* The life of a child. */
+/* What a child process does. */
 static _Noreturn void run_alone(const val_job *job, const val_run *like, FILE *result) {
   static val_run run; /* some 20 kB */
   const struct rlimit most = {CPU_MOST, CPU_MOST};

@@ -1,5 +1,5 @@
-/* Springs of joints without damping keep their amplitude, however long and stiff. Default settings;
- * no gravity. */
+/* Springs of joints without damping keep their amplitude, however stiff they are and however long
+ * they swing. Default settings; no gravity. */
 #include "validation_cases.h"
 
 #define DT    1e-3

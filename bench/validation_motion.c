@@ -1,4 +1,4 @@
-/* Free and jointed bodies, and the books of momentum and energy. */
+/* Free and jointed bodies; conservation of momentum, and the balance of energy. */
 #include "validation_cases.h"
 
 /* The box of 1 x 2 x 3 m turns about its middle axis, nearly. Torque-free motion is periodic
@@ -176,7 +176,7 @@ void val_momentum(val_run *run) {
   val_within(run, "energy after / before", "", end.kinetic_energy / start.kinetic_energy, 0, 0.9);
 }
 
-/* What is missing from the books of energy, as a share of the energy that was there. */
+/* The error of the energy balance, as a share of the initial energy. */
 static double missing(val_run *run, double dt, double seconds, double *lost) {
   talus_world_def def = val_def(run, dt);
   def.solve.tolerance = VAL_BY_PRECISION(1e-10, 1e-6);

@@ -94,8 +94,8 @@ static double knudsen(const nozzle *n, double phi) {
 
 /* ---- a world --------------------------------------------------------------------------------- */
 
-/* As dense, warm and fast as theory has it, slice by slice, but at rest at the bottom: what is
- * found has little to do with how it began, and is found soon. */
+/* Density, temperature and speed begin as theory has them, slice by slice, but at rest at the
+ * bottom. The result hardly depends on how the flow began, and is steady soon. */
 static void fill_slices(val_run *run, const nozzle *n, double phi, const talus_body_def *ball) {
   const double dz = (n->end - n->bottom) / SLICES;
   for (int i = 0; i < SLICES && !run->failed; ++i) {
@@ -132,11 +132,11 @@ static fluid_rest rest_of(const stream_gauge *g) {
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* What viscosity and conduction of heat take goes with the mean free path over the sizes of the
- * flow, so with one over its scale. */
+/* Losses by viscosity and conduction of heat are proportional to the mean free path over the size
+ * of the flow, so to 1 over its scale. */
 #define SMALL 0.6 /* scale of the second, smaller flow */
 
-/* What two flows, of which the second is as large as SMALL says, give for an endless one. */
+/* Extrapolates the results of two flows, the second of scale SMALL, to an endless scale. */
 static double endless(double large, double small) {
   return large + (large - small) * SMALL / (1 - SMALL);
 }
@@ -181,7 +181,7 @@ static choked flow_choked(val_run *run, const nozzle *n, double filled, double l
        .high = n->widens + 0.3 * n->throat},
       {.radius = n->throat * sqrt(WIDENED), .low = n->mouth, .high = 0.5 * (n->mouth + n->end)}};
   make_vessel(run, n, filled, true);
-  val_step(run, val_steps(run, lasts)); /* until it is steady */
+  val_step(run, val_steps(run, lasts)); /* time until the flow is steady */
   (void)stream_take_left(run, &energy);
   const talus_report from = val_report(run);
   for (int i = 0; i < LOOKS && !run->failed; ++i) {
@@ -226,7 +226,7 @@ void val_flow_choked_10(val_run *run) {
 #define BLOWDOWN_ROWS 8
 
 typedef struct blowdown {
-  double t, phi, theta, local; /* by all that is inside, and by those in the vessel */
+  double t, phi, theta, local; /* by all balls inside, and by those in the vessel */
 } blowdown;
 
 /* Filled share of the vessel at rest from how many are inside: waves do not change it. */
@@ -239,7 +239,9 @@ static double phi_of_all(const nozzle *n, double inside, fluid_rest near) {
 
 static bool watch(val_run *run, const nozzle *n, double lasts, blowdown *row) {
   enum { LOOKS = 16 };
-  stream_gauge g = {.radius = n->wide, .low = n->bottom, .high = 0}; /* waves cancel over it all */
+  stream_gauge g = {.radius = n->wide,
+                    .low = n->bottom,
+                    .high = 0}; /* waves cancel in the mean over the whole interval */
   double energy = 0, inside = 0;
   const double from = val_report(run).time;
   for (int k = 0; k < LOOKS && !run->failed; ++k) {
@@ -277,7 +279,7 @@ typedef struct emptied {
 
 static bool empty(val_run *run, const nozzle *n, double lasts, emptied *e) {
   make_vessel(run, n, 0.2, false);
-  val_step(run, val_steps(run, 0.55 * lasts)); /* until it flows as it will */
+  val_step(run, val_steps(run, 0.55 * lasts)); /* time until the flow has developed */
   for (int i = 0; i < BLOWDOWN_ROWS; ++i)
     if (!watch(run, n, lasts, &e->row[i]))
       return false;

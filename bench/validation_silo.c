@@ -1,4 +1,4 @@
-/* Silos: what the floor bears, and how fast grains leave. */
+/* Silos: the load on the floor, and the flow of grains through a hole. */
 #include <stdlib.h>
 
 #include "validation_grains.h"
@@ -69,7 +69,8 @@ static double fit_janssen(const double *mass, const double *felt, int n) {
   return best;
 }
 
-/* From an empty silo on; a liquid, of which the floor feels everything, leaves the picture soon. */
+/* The plot begins with an empty silo. The line of a liquid, all of whose weight is on the floor,
+ * soon leaves the plot. */
 static void draw_janssen(val_run *run, const double *mass, const double *felt, int n,
                          double saturation) {
   enum { FILLS_MOST = 16 };
@@ -248,7 +249,8 @@ void val_beverloo(val_run *run) {
   val_near(run, "flow half empty / full", "", late / early, 1, 0.08);
   check_factor(run, "factor for a square hole, mu = 0.2", smooth_factor);
   check_factor(run, "factor for a square hole, mu = 0.5", factor);
-  if (factor < 0.95 * 0.55 * 4 / VAL_PI) /* too much has no excuse */
+  if (factor <
+      0.95 * 0.55 * 4 / VAL_PI) /* the known reason explains only a flow that is too small */
     val_known(run, "friction, of which C does not know: at 0.2 the same silo gives what the law "
                    "says. Steps of 0.25 to 1 ms, a floor 0.2 or 1 grain thick and YADE "
                    "(`peers-silo`) make less than 5 % of difference, the noise of one rate, and "

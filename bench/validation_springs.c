@@ -97,7 +97,7 @@ static double bounced(val_run *run, double dt) {
   return val_info(run, ball).position.z;
 }
 
-/* How far a box that sticks has gone down a slope after half a second. */
+/* Distance that a sticking box moves down a slope in half a second. */
 static double stuck(val_run *run, double dt) {
   talus_world_def def = val_def(run, dt);
   def.gravity = val_vec(VAL_G * sin(0.3), 0, -VAL_G * cos(0.3));

@@ -7,7 +7,7 @@ static double moved(val_run *run, talus_body body, double x, double z) {
   return fabs(p.x - x) + fabs(p.y) + fabs(p.z - z);
 }
 
-/* Settings as they are by default, but for the step; or a method that converges on stacks. */
+/* Default settings except for the step, or a method that converges for stacks. */
 static void stack_world(val_run *run, bool by_default) {
   const double dt = val_dt(run, 5e-3);
   talus_world_def def = val_def(run, dt);
@@ -20,7 +20,7 @@ static void stack_world(val_run *run, bool by_default) {
   val_world_from(run, &def);
 }
 
-/* Ten boxes after 5 s: the largest way and turn, and what the floor bears. */
+/* Ten boxes after 5 s: the largest displacement and rotation, and the load on the floor. */
 static void stack_after(val_run *run, bool by_default, double *creep, double *turn, double *force) {
   enum { BOXES = 10 };
   const double side = 0.2;
@@ -55,7 +55,7 @@ void val_stack(val_run *run) {
   val_near(run, "the same with default settings", "m", creep, 0, 2e-3); /* 1 % of an edge */
 }
 
-/* A box 100 times as heavy as the one below: sweeps take long to see it. */
+/* A box 100 times as heavy as the one below it, for which sweeps converge slowly. */
 static void ratio_after(val_run *run, bool by_default, double *sinks, double *force) {
   stack_world(run, by_default);
   const talus_material m = val_material(run, 0.5, 0);

@@ -26,7 +26,7 @@
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Messages are of one line, and tabs separate. */
+/* A message has one line; tabs separate fields. */
 static void put_text(FILE *to, const char *text) {
   fputc('\t', to);
   for (; *text; ++text)
@@ -171,7 +171,7 @@ bool val_store_load(val_store *store, const char *path) {
   bool good = fgets(head, sizeof head, file) && strcmp(head, HEAD "\n") == 0;
   val_run run;
   while (good && val_read_run(file, &run)) {
-    if (run.which) /* a case that is no more is forgotten */
+    if (run.which) /* results of a case that does not exist any more are dropped */
       good = val_store_put(store, &run);
     else
       val_plots_free(run.plots);

@@ -46,7 +46,7 @@ void stream_fill(val_run *run, const talus_body_def *ball, double radius, double
                           .length = high - low};
   def.count = count;
   def.thermal = thermal;
-  def.seed = 1000 * run->seed + val_report(run).bodies; /* another for each fill */
+  def.seed = 1000 * run->seed + val_report(run).bodies; /* a different seed for each fill */
   if (!run->failed)
     stream_did(run, talus_world_fill(run->world, &def, NULL));
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "base/clock.h"
@@ -177,10 +178,27 @@ static void show_loss(talus_world *world) {
          "bounce", x, pow(1 + x * x, -1.5707963267948966 / atan(x)));
 }
 
+/* Who takes the steps, and what a device holds for them. */
+static void show_backend(const talus_world *world, talus_backend backend) {
+  talus_device_use use;
+  char held[CLI_DURATION_BYTES];
+  talus_world_device_use(world, &use);
+  const size_t bodies = talus_world_body_count(world);
+  if (use.fallback)
+    printf("  %-12s %s does not know %s in this version: the CPU takes the steps\n", "backend",
+           talus_backend_name(backend), use.fallback);
+  else if (use.steps > 0)
+    printf("  %-12s %s takes the steps, and holds %s: %.0f bytes for each of %zu bod%s, with its "
+           "contacts\n",
+           "backend", talus_backend_name(backend), cli_bytes((double)use.device_bytes, held),
+           (double)use.device_bytes / (double)(bodies > 0 ? bodies : 1), bodies,
+           bodies == 1 ? "y" : "ies");
+}
+
 #define WARM_STEPS   5
 #define WARM_SECONDS 0.5
 
-static int check_world(talus_world *world, const talus_scene_info *info) {
+static int check_world(talus_world *world, const talus_scene_info *info, talus_backend backend) {
   contents found;
   const size_t bodies = talus_world_body_count(world);
   talus_status status = count(world, &found);
@@ -205,13 +223,45 @@ static int check_world(talus_world *world, const talus_scene_info *info) {
     step = fmin(step, tl_clock() - next);
   }
   if (code == CLI_DONE) {
+    show_backend(world, backend);
     show_loss(world);
     show_cost(info, step, bodies);
   }
   return code;
 }
 
-static int check_scene(const char *path, const cli_texts *settings, int threads) {
+/* Before the first step. A file of another kind is not replaced. */
+static int save_start(const talus_scene *scene, talus_world *world, const char *path) {
+  struct stat there;
+  if (stat(path, &there) == 0) {
+    talus_scene *old = NULL;
+    if (!S_ISREG(there.st_mode) || talus_scene_load(path, NULL, 0, &old, NULL) != TALUS_OK ||
+        !talus_scene_is_start(old)) {
+      talus_scene_free(old);
+      cli_error("%s: is there, and is no start file; --save replaces only those", cli_shown(path));
+      return CLI_INPUT;
+    }
+    talus_scene_free(old);
+  }
+  if (talus_scene_save(scene, world, path) != TALUS_OK) {
+    cli_error("%s", talus_last_error());
+    return CLI_FAILED;
+  }
+  if (stat(path, &there) == 0) {
+    char bytes[CLI_DURATION_BYTES];
+    printf("  %-12s %s, %s: `talus run %s` begins from it\n", "saved", cli_shown(path),
+           cli_bytes((double)there.st_size, bytes), cli_shown(path));
+  }
+  return CLI_DONE;
+}
+
+static int check_scene(const char *path, const cli_texts *settings, int threads, const char *save,
+                       const char *on) {
+  talus_backend backend;
+  if (talus_backend_by_name(on, &backend) != TALUS_OK) {
+    cli_error("check: option '--backend': %s", talus_last_error());
+    return CLI_INPUT;
+  }
   talus_scene *scene;
   int code = cli_load_scene(path, settings, &scene);
   if (code != CLI_DONE)
@@ -219,13 +269,17 @@ static int check_scene(const char *path, const cli_texts *settings, int threads)
   talus_scene_info info;
   talus_scene_get_info(scene, &info);
   talus_world *world = NULL;
-  const talus_status status = talus_scene_build(scene, threads, on_log, NULL, &world);
+  talus_status status = talus_scene_build(scene, threads, on_log, NULL, &world);
+  if (status == TALUS_OK)
+    status = talus_world_set_backend(world, backend, false);
   if (status == TALUS_OK) {
     show_scene(path, &info);
-    code = check_world(world, &info);
+    code = save ? save_start(scene, world, save) : CLI_DONE;
+    if (code == CLI_DONE)
+      code = check_world(world, &info, backend);
   } else {
     cli_error("%s", talus_last_error());
-    code = status == TALUS_ERROR_MEMORY ? CLI_FAILED : CLI_INPUT;
+    code = status == TALUS_ERROR_MEMORY || status == TALUS_ERROR_DEVICE ? CLI_FAILED : CLI_INPUT;
   }
   talus_world_destroy(world);
   talus_scene_free(scene);
@@ -234,29 +288,38 @@ static int check_scene(const char *path, const cli_texts *settings, int threads)
 
 int cli_check(int argc, char **argv) {
   int threads = 0;
+  const char *save = NULL, *backend = "cpu";
   cli_texts settings = {calloc((size_t)argc, sizeof *settings.data), 0};
   if (!settings.data) {
     cli_error("out of memory");
     return CLI_FAILED;
   }
-  const cli_option options[] = {{"set", 0, CLI_TEXTS, "KEY=VALUE",
-                                 "change the scene: --set step.dt=5e-4; may be repeated",
-                                 &settings},
-                                {"threads", 0, CLI_COUNT, "N", "0: all cores (default)", &threads},
-                                {0}};
+  const cli_option options[] = {
+      {"set", 0, CLI_TEXTS, "KEY=VALUE", "change the scene: --set step.dt=5e-4; may be repeated",
+       &settings},
+      {"threads", 0, CLI_COUNT, "N", "0: all cores (default)", &threads},
+      {"backend", 0, CLI_TEXT, "NAME", "who takes the steps: cpu (default), check or cuda",
+       &backend},
+      {"save", 0, CLI_TEXT, "FILE", "write a start file: `talus run FILE` runs it anywhere", &save},
+      {0}};
   const cli_usage usage = {
       .synopsis = "talus check SCENE [options]",
       .about = "Validates a scene, a YAML file or the name of a built-in one. Every mistake is\n"
                "shown with its line and a caret, and the exit code is then 2. Otherwise builds\n"
                "the world at time 0, takes one step, and says what the scene holds, which\n"
-               "bodies overlap at the start, and what a run costs.",
+               "bodies overlap at the start, and what a run costs.\n"
+               "--save writes the world as built, with the scene, to a start file, which `talus\n"
+               "run` takes in place of a scene: on another machine, too, where neither the\n"
+               "scene's files nor libyaml are.\n"
+               "--backend says whether a device takes the steps, or why not, and its memory.",
       .options = options,
       .least = 1,
       .most = 1,
       .wants = "a scene"};
   const char *path = NULL;
   const int parsed = cli_parse(&usage, argc, argv, &path);
-  const int code = parsed < 0 ? cli_parse_exit(parsed) : check_scene(path, &settings, threads);
+  const int code =
+      parsed < 0 ? cli_parse_exit(parsed) : check_scene(path, &settings, threads, save, backend);
   free(settings.data);
   return code;
 }

@@ -96,8 +96,9 @@ static inline int cli_parse_exit(int parsed) {
 
 /* ---- scenes ---------------------------------------------------------------------------------- */
 
-/* Loads scene.yaml of a result folder; no message if there is none. Does not wait for a FIFO. */
-bool cli_load_own_scene(const char *path, talus_scene **scene);
+/* Loads scene.yaml of a result folder, without a message: on failure `why` has it. Does not wait
+ * for a FIFO. */
+bool cli_load_own_scene(const char *path, talus_scene **scene, char *why, size_t size);
 
 /* Reads a scene; if that fails prints all errors and returns their exit code, otherwise
  * CLI_DONE. */

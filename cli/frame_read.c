@@ -1,12 +1,14 @@
 #include "frame_read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <talus/config.h>
 
@@ -45,6 +47,18 @@ typedef struct source {
   reason why;
 } source;
 
+/* Every HDF5 file that talus writes begins with these bytes. */
+static bool has_signature(const char *path) {
+  static const char signature[] = "\211HDF\r\n\032\n";
+  char begin[sizeof signature - 1];
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const bool has = fd >= 0 && pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
+                   memcmp(begin, signature, sizeof begin) == 0;
+  if (fd >= 0)
+    close(fd);
+  return has;
+}
+
 static bool open_source(source *in, const char *path, reason why) {
   struct stat stats;
   *in = (source){.path = path, .file = H5I_INVALID_HID, .why = why};
@@ -64,6 +78,8 @@ static bool open_source(source *in, const char *path, reason why) {
     in->file = H5Fopen(path, H5F_ACC_RDONLY, access);
     H5Pclose(access);
   }
+  if (in->file < 0 && has_signature(path))
+    return refuse(why, "%s cannot be read: the file is damaged, or memory ran out", path);
   if (in->file < 0)
     return refuse(why, "%s is not a readable HDF5 file: it is damaged, or not a frame of talus",
                   path);

@@ -80,6 +80,11 @@ static bool read_csv(const char *path, const char *first, const char *what, hist
     return false;
   char line[LINE_MOST];
   bool fine = read_line(file, line);
+  if (ferror(file)) {
+    snprintf(why, size, "%s: cannot be read: %s", path, strerror(errno));
+    fclose(file);
+    return false;
+  }
   if (!fine || strncmp(line, first, strlen(first)) != 0) {
     snprintf(why, size, "%s does not begin like a %s of talus", path, what);
     fclose(file);
@@ -88,11 +93,15 @@ static bool read_csv(const char *path, const char *first, const char *what, hist
   fine = read_head(found, line);
   for (size_t capacity = 0; fine && read_line(file, line);)
     fine = add_row(found, line, &capacity);
-  fclose(file);
-  if (!fine) {
+  if (!fine)
     snprintf(why, size, "out of memory");
-    history_free(found);
+  else if (ferror(file)) {
+    snprintf(why, size, "%s: cannot be read: %s", path, strerror(errno));
+    fine = false;
   }
+  fclose(file);
+  if (!fine)
+    history_free(found);
   return fine;
 }
 

@@ -42,33 +42,45 @@ static void path_in(const folder_info *info, const char *name, char *path, size_
   snprintf(path, size, "%s/%s", info->folder, name);
 }
 
+/* What cannot be looked at for another reason than that it is not there must not count as missing:
+ * then the whole answer would be wrong. */
+static int cannot_look(const char *path, int error) {
+  cli_error("%s: cannot be looked at: %s", path, strerror(error));
+  return cli_exit_code_of(strerror(error));
+}
+
+static bool is_absence(int error) { return error == ENOENT || error == ENOTDIR; }
+
 /* Counts the files with this ending in a folder of the result folder; adds their sizes to
- * *bytes. */
-static size_t count_files(const folder_info *info, const char *name, const char *suffix,
-                          double *bytes) {
+ * info->bytes. */
+static int count_files(folder_info *info, const char *name, const char *suffix, size_t *n) {
   char path[4096];
-  size_t n = 0;
+  int error = 0;
   path_in(info, name, path, sizeof path);
   DIR *folder = opendir(path);
   if (!folder)
-    return 0;
-  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    return is_absence(errno) ? CLI_DONE : cannot_look(path, errno);
+  for (const struct dirent *entry; (errno = 0, entry = readdir(folder)) != NULL;) {
     const size_t length = strlen(entry->d_name), end = strlen(suffix);
     char file[4096 + 300];
     struct stat stats;
     if (length <= end || strcmp(entry->d_name + length - end, suffix) != 0)
       continue;
     snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
-    if (stat(file, &stats) != 0 || !S_ISREG(stats.st_mode))
+    const int looked = stat(file, &stats);
+    if (looked != 0 && !is_absence(errno) && errno != ELOOP) /* links may lead nowhere */
+      break;
+    if (looked != 0 || !S_ISREG(stats.st_mode))
       continue;
-    *bytes += (double)stats.st_size;
-    n++;
+    info->bytes += (double)stats.st_size;
+    ++*n;
   }
+  error = errno;
   closedir(folder);
-  return n;
+  return error ? cannot_look(path, error) : CLI_DONE;
 }
 
-static void look_at_files(folder_info *info) {
+static int look_at_files(folder_info *info) {
   static const char *const files[] = {"scene.yaml", "frames.hdf.series", "history.csv",
                                       "checkpoint.hdf", "log.txt"};
   for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
@@ -78,24 +90,30 @@ static void look_at_files(folder_info *info) {
     if (stat(path, &stats) == 0)
       info->bytes += (double)stats.st_size;
   }
-  info->frames = count_files(info, "frames", ".hdf", &info->bytes);
-  info->contacts = count_files(info, "contacts", ".hdf", &info->bytes);
-  info->probes = count_files(info, "probes", ".csv", &info->bytes);
+  int code = count_files(info, "frames", ".hdf", &info->frames);
+  if (code == CLI_DONE)
+    code = count_files(info, "contacts", ".hdf", &info->contacts);
+  if (code == CLI_DONE)
+    code = count_files(info, "probes", ".csv", &info->probes);
+  return code;
 }
 
-static void look_at_checkpoint(folder_info *info) {
+static int look_at_checkpoint(folder_info *info) {
   char path[4096];
   struct stat stats;
   checkpoint_info *found = &info->checkpoint;
   path_in(info, "checkpoint.hdf", path, sizeof path);
-  found->is_there = stat(path, &stats) == 0;
+  found->is_there = lstat(path, &stats) == 0 || errno != ENOENT;
   if (!found->is_there)
-    return;
+    return CLI_DONE;
   talus_world *world = NULL;
-  found->is_readable = talus_world_load(path, &world) == TALUS_OK;
+  const talus_status status = talus_world_load(path, &world);
+  found->is_readable = status == TALUS_OK;
   if (!found->is_readable) {
     snprintf(found->why, sizeof found->why, "%s", talus_last_error());
-    return;
+    if (status == TALUS_ERROR_MEMORY)
+      cli_error("%s", found->why);
+    return status == TALUS_ERROR_MEMORY ? CLI_FAILED : CLI_DONE;
   }
   found->time = talus_world_time(world);
   found->steps = talus_world_steps(world);
@@ -107,28 +125,38 @@ static void look_at_checkpoint(folder_info *info) {
     found->cut_by[0] = report.short_a, found->cut_by[1] = report.short_b;
   info_joints_gather(world, &found->joints);
   talus_world_destroy(world);
+  return CLI_DONE;
 }
 
-/* True if the last "done at step" of the log is that of the history's last line. */
-static bool log_says_done(const folder_info *info, unsigned long long steps) {
-  char path[4096], line[4096], mark[64];
-  path_in(info, "log.txt", path, sizeof path);
-  snprintf(mark, sizeof mark, " done at step %llu,", steps);
-  FILE *file = tl_input_file(path, line, sizeof line);
-  bool done = false;
-  while (file && fgets(line, sizeof line, file))
-    done = done || strstr(line, mark) != NULL;
+/* Lines of the log, one by one; a log that is not there, or is no plain file, has none. */
+static FILE *open_log(const folder_info *info, char *path, size_t size) {
+  char why[4096 + 256];
+  path_in(info, "log.txt", path, size);
+  return tl_input_file(path, why, sizeof why);
+}
+
+static int close_log(FILE *file, const char *path) {
+  const int error = !file || !ferror(file) ? 0 : errno ? errno : EIO;
   if (file)
     fclose(file);
-  return done;
+  return error ? cannot_look(path, error) : CLI_DONE;
+}
+
+/* *done: the last "done at step" of the log is that of the history's last line. */
+static int look_whether_log_is_done(const folder_info *info, unsigned long long steps, bool *done) {
+  char path[4096], line[4096], mark[64];
+  snprintf(mark, sizeof mark, " done at step %llu,", steps);
+  FILE *file = open_log(info, path, sizeof path);
+  while (file && fgets(line, sizeof line, file))
+    *done = *done || strstr(line, mark) != NULL;
+  return close_log(file, path);
 }
 
 /* The last line of the log says why a run failed: date, level, message. */
-static void look_for_failure(folder_info *info) {
+static int look_for_failure(folder_info *info) {
   static const char level[] = " error ";
   char path[4096], line[sizeof info->failure];
-  path_in(info, "log.txt", path, sizeof path);
-  FILE *file = tl_input_file(path, line, sizeof line);
+  FILE *file = open_log(info, path, sizeof path);
   while (file && fgets(line, sizeof line, file)) {
     const char *at = strchr(line, ' ');
     info->failure[0] = '\0';
@@ -138,20 +166,21 @@ static void look_for_failure(folder_info *info) {
       snprintf(info->failure, sizeof info->failure, "%.*s", (int)strcspn(at, "\n"), at);
     }
   }
-  if (file)
-    fclose(file);
+  return close_log(file, path);
 }
 
-static void look_at_end(folder_info *info) {
+static int look_at_end(folder_info *info) {
   const double steps = history_of(&info->history, "steps").last;
+  int code = CLI_DONE;
   if (!(steps >= 0))
-    return;
+    return code;
   info->is_finished = info->scene && steps >= (double)info->plan.steps;
   /* A run that came to rest ended before its planned time. */
   if (info->scene && info->plan.at_rest > 0 && !info->is_finished)
-    info->is_finished = log_says_done(info, (unsigned long long)steps);
-  if (!info->is_finished)
-    look_for_failure(info);
+    code = look_whether_log_is_done(info, (unsigned long long)steps, &info->is_finished);
+  if (code == CLI_DONE && !info->is_finished)
+    code = look_for_failure(info);
+  return code;
 }
 
 /* ---- the folder ------------------------------------------------------------------------------ */
@@ -176,7 +205,7 @@ static int gather(folder_info *info) {
     cli_error("the folder's name is too long");
     return CLI_INPUT;
   }
-  const int code = refuse_folder(info->folder);
+  int code = refuse_folder(info->folder);
   if (code != CLI_DONE)
     return code;
   path_in(info, "history.csv", path, sizeof path);
@@ -186,14 +215,17 @@ static int gather(folder_info *info) {
     return cli_exit_code_of(why);
   }
   path_in(info, "scene.yaml", path, sizeof path);
-  if (cli_load_own_scene(path, &info->scene))
+  if (cli_load_own_scene(path, &info->scene, why, sizeof why))
     talus_scene_get_info(info->scene, &info->plan);
-  else
-    cli_warning("%s", talus_last_error());
-  look_at_files(info);
-  look_at_checkpoint(info);
-  look_at_end(info);
-  return CLI_DONE;
+  else if (cli_exit_code_of(why) == CLI_FAILED) {
+    cli_error("%s", why);
+    return CLI_FAILED;
+  } else
+    cli_warning("%s", why);
+  code = look_at_files(info);
+  if (code == CLI_DONE)
+    code = look_at_checkpoint(info);
+  return code == CLI_DONE ? look_at_end(info) : code;
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */

@@ -192,6 +192,12 @@ static int out_of_memory(void) {
   return CLI_FAILED;
 }
 
+/* Bodies of few pixels would be nothing but outlines. */
+static float outline_of(const render_view *view) {
+  const float pixels = view->typical / view->pixel;
+  return 0.45f * fminf(fmaxf((pixels - 3) / 7, 0), 1);
+}
+
 /* Draws the staged frame; lines and ghosts are separate scenes, which light passes through. */
 static int draw_stage(session *s, const render_stage *stage) {
   const bool ghostly = s->options.with_contacts;
@@ -206,14 +212,16 @@ static int draw_stage(session *s, const render_stage *stage) {
                               .planes = stage->faces.data,
                               .plane_count = stage->faces.count,
                               .triangles = stage->triangles.data,
-                              .triangle_count = stage->triangles.count};
-  const scene_items edges = {.rods = stage->lines.data, .rod_count = stage->lines.count};
+                              .triangle_count = ghostly ? 0 : stage->triangles.count};
+  const scene_items edges = {.rods = stage->wide_lines.data, .rod_count = stage->wide_lines.count};
   const scene_items breath = {.spheres = stage->ghosts.data,
                               .sphere_count = stage->ghosts.count,
                               .boxes = stage->ghost_boxes.data,
                               .box_count = stage->ghost_boxes.count,
                               .solids = stage->solids.data,
                               .solid_count = ghostly ? stage->solids.count : 0,
+                              .triangles = stage->triangles.data,
+                              .triangle_count = ghostly ? stage->triangles.count : 0,
                               .planes = stage->faces.data,
                               .plane_count = stage->faces.count};
   const scene_items thin = {.spheres = stage->veil_spheres.data,
@@ -239,6 +247,7 @@ static int draw_stage(session *s, const render_stage *stage) {
                 .camera = s->view.camera,
                 .middle = s->view.middle,
                 .extent = s->view.extent,
+                .outline = outline_of(&s->view),
                 .solid = solid,
                 .sphere_colours = stage->sphere_colours.data,
                 .box_colours = stage->box_colours.data,
@@ -252,6 +261,7 @@ static int draw_stage(session *s, const render_stage *stage) {
                 .veil_solids = stage->solid_paints.data,
                 .has_cut = s->options.has_slice,
                 .lines = stage->lines.count > 0 ? lines : NULL,
+                .line_rods = stage->lines.data,
                 .ghosts = s->options.with_contacts ? ghosts : NULL,
                 .planes = stage->planes.data,
                 .plane_count = stage->planes.count,

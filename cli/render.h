@@ -39,7 +39,6 @@ typedef struct render_options {
   render_choice choice;
   bool has_range;
   double range[2];
-  bool is_cut; /* some values are above the range */
   bool with_contacts, is_bare, is_quiet;
   colour_by colour;
   bool is_flat; /* a map of `plane` instead of a view */
@@ -109,6 +108,28 @@ static inline float render_contact_force(const frame_contacts *contacts, size_t 
 /* The k-th largest of n numbers (k = 0: the largest); reorders them. */
 float render_select(float *numbers, size_t n, size_t k);
 
+/* Part of the bodies that may be outside of the picture or of its colours. */
+#define RENDER_STRAYS 0.004f
+
+/* The values of all frames of a picture or film. */
+typedef struct render_span {
+  float most;     /* the largest */
+  float value[2]; /* smallest and largest without strays */
+} render_span;
+extern const render_span render_span_none;
+/* Reorders the values. */
+void render_span_add(render_span *span, float *value, size_t n);
+
+/* What the colour bar says. */
+typedef struct render_colours {
+  double range[2];
+  bool has_values; /* some body or contact has a value */
+  bool is_cut;     /* some values are above the range */
+} render_colours;
+render_colours render_colours_of(const render_options *options, const render_span *span);
+/* Place of a value in the range: 0 ... 1, or beyond. */
+float render_share(const render_colours *colours, float value);
+
 /* Turns a vector by a unit quaternion (w, x, y, z). */
 static inline vec render_turn(const float q[4], vec v) {
   const vec u = {q[1], q[2], q[3]};
@@ -122,11 +143,10 @@ typedef struct render_view {
   double origin[3]; /* m: origin of the coordinates of pictures */
   image_camera camera;
   vec middle;
-  float extent;    /* m */
-  float pixel;     /* m: width of a pixel at the distance of the middle */
-  float lowest;    /* m: lowest z of the bodies that matter for the floor */
-  double range[2]; /* of the values that colours represent */
-  bool is_cut;     /* some values are above the range */
+  float extent; /* m */
+  float pixel;  /* m: width of a pixel at the distance of the middle */
+  float lowest; /* m: lowest z of the bodies that matter for the floor */
+  render_colours colours;
   bool has_strays; /* some bodies are outside of what the camera was fitted to */
   float typical;   /* m: median radius */
 } render_view;
@@ -154,7 +174,7 @@ typedef struct render_stage {
   render_list veil_spheres, veil_boxes, veil_solids;   /* what one looks through ... */
   render_list sphere_paints, box_paints, solid_paints; /* ... and its image_paint */
   render_list veil_triangles, triangle_paints;
-  render_list lines; /* edges of containers: scene_rod */
+  render_list lines, wide_lines; /* edges of containers: scene_rod; the same, some pixels thicker */
   render_list ghosts, ghost_boxes;
   render_list planes, panes, cones;
   bool is_short_of_memory;

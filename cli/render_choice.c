@@ -228,6 +228,7 @@ int render_choose(const char *folder, const char *path, const cli_texts *hide,
   for (size_t i = 0; i < only->count && code == CLI_DONE; ++i)
     code = add_words(&known, "only", only->data[i], &choice->only);
   choice->has_only = only->count > 0;
+  choice->has_hide = hide->count > 0;
   for (size_t i = 0; i < translucent->count && code == CLI_DONE; ++i)
     code = add_veil(&known, translucent->data[i], choice);
   close_book(&known);

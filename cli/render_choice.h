@@ -16,7 +16,7 @@ typedef struct render_set {
 } render_set;
 
 typedef struct render_choice {
-  bool has_only;
+  bool has_only, has_hide;
   render_set hide, only;
   render_set veils[RENDER_VEILS];
   float alphas[RENDER_VEILS]; /* 0: invisible, 1: solid */

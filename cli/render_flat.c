@@ -5,9 +5,6 @@
 
 #include "hue.h"
 
-/* part of the largest extent below which another is none: rotations are single precision */
-#define THIN 1e-5
-
 static const unsigned char grey[3] = {128, 128, 128};
 
 static int out_of_memory(void) {
@@ -15,102 +12,17 @@ static int out_of_memory(void) {
   return CLI_FAILED;
 }
 
-static bool is_drawn(const render_options *options, const frame *bodies, size_t i) {
-  return flat_is_body(&options->plane, bodies, i) &&
+static bool is_drawn(const render_options *options, const render_folder *folder,
+                     const frame *bodies, size_t i) {
+  return flat_is_body(&options->plane, bodies, i) && !render_flat_is_wall(folder, bodies, i) &&
          render_choice_shows(&options->choice, bodies, i);
-}
-
-/* ---- walls ----------------------------------------------------------------------------------- */
-
-/* Ends, in the plane, of the line from point k to point k + 1 of a revolved wall, on one side of
- * its axis; false if its axis is not in the plane. */
-static bool find_line(const flat_plane *plane, const frame *bodies, size_t i, uint32_t k,
-                      double side, double ends[2][2]) {
-  const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
-  const float still[4] = {1, 0, 0, 0}, *q = bodies->quaternion ? bodies->quaternion + 4 * i : still;
-  const vec axis = render_turn(q, (vec){0, 0, 1});
-  const float along[3] = {axis.x, axis.y, axis.z};
-  const double *middle = bodies->position + 3 * i;
-  const double a = (double)along[plane->right], b = (double)along[plane->up];
-  const double length = sqrt(a * a + b * b);
-  if (length < 0.999)
-    return false;
-  for (int e = 0; e < 2; ++e) {
-    const double *p = bodies->point + 4 * ((size_t)shape->point + k + (uint32_t)e);
-    const double z = p[2] * (double)bodies->scale[i], r = side * p[3] * (double)bodies->scale[i];
-    ends[e][0] = middle[plane->right] + (a * z - b * r) / length;
-    ends[e][1] = middle[plane->up] + (b * z + a * r) / length;
-  }
-  return true;
-}
-
-typedef void line_fn(void *context, double ends[2][2]);
-
-/* Half edges of a container in the plane: right, up. */
-static void find_halves(const flat_plane *plane, const frame *bodies, size_t i, double half[3][2]) {
-  const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
-  const float still[4] = {1, 0, 0, 0}, *q = bodies->quaternion ? bodies->quaternion + 4 * i : still;
-  for (int k = 0; k < 3; ++k) {
-    const vec axis = render_turn(q, (vec){k == 0, k == 1, k == 2});
-    const float along[3] = {axis.x, axis.y, axis.z};
-    const double length = 0.5 * shape->size[k] * (double)bodies->scale[i];
-    half[k][0] = length * (double)along[plane->right];
-    half[k][1] = length * (double)along[plane->up];
-  }
-}
-
-static double cross(const double a[2], const double b[2]) { return a[0] * b[1] - a[1] * b[0]; }
-
-/* Calls fn for the edges of a container that bound its projection on the plane: of the four along
- * each of its axes the farthest from the middle. */
-static void each_edge(const flat_plane *plane, const frame *bodies, size_t i, line_fn *fn,
-                      void *context) {
-  const double *x = bodies->position + 3 * i;
-  double half[3][2], ends[2][2];
-  find_halves(plane, bodies, i, half);
-  const double widest = fmax(hypot(half[0][0], half[0][1]),
-                             fmax(hypot(half[1][0], half[1][1]), hypot(half[2][0], half[2][1])));
-  for (int k = 0; k < 3; ++k) {
-    const double *a = half[k], *b = half[(k + 1) % 3], *c = half[(k + 2) % 3];
-    const double far = fabs(cross(a, b)) + fabs(cross(a, c));
-    for (int corner = 0; corner < 4 && hypot(a[0], a[1]) > THIN * widest; ++corner) {
-      const double s = corner & 1 ? -1 : 1, t = corner & 2 ? -1 : 1;
-      const bool is_again = (s < 0 && hypot(b[0], b[1]) <= THIN * widest) ||
-                            (t < 0 && hypot(c[0], c[1]) <= THIN * widest);
-      if (is_again || fabs(s * cross(a, b) + t * cross(a, c)) < far * (1 - THIN))
-        continue;
-      for (int e = 0; e < 2; ++e) {
-        const double r = e == 0 ? -1 : 1;
-        ends[e][0] = x[plane->right] + r * a[0] + s * b[0] + t * c[0];
-        ends[e][1] = x[plane->up] + r * a[1] + s * b[1] + t * c[1];
-      }
-      fn(context, ends);
-    }
-  }
-}
-
-/* Calls fn for every line of walls that the plane shows. */
-
-static void each_line(const render_options *options, const frame *bodies, line_fn *fn,
-                      void *context) {
-  for (size_t i = 0; i < bodies->bodies; ++i) {
-    const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
-    double ends[2][2];
-    if (!render_choice_shows(&options->choice, bodies, i))
-      continue;
-    for (uint32_t k = 0; shape->kind == FRAME_REVOLVED && k + 1 < shape->points; ++k)
-      for (double side = -1; side < 2; side += 2)
-        if (find_line(&options->plane, bodies, i, k, side, ends))
-          fn(context, ends);
-    if (shape->kind == FRAME_CONTAINER)
-      each_edge(&options->plane, bodies, i, fn, context);
-  }
 }
 
 /* ---- the view -------------------------------------------------------------------------------- */
 
 typedef struct extent {
-  double low[2], high[2], value[2];
+  double low[2], high[2];
+  render_span values;
 } extent;
 
 static void reach(extent *all, double x, double y, double r) {
@@ -123,25 +35,29 @@ static void reach_line(void *context, double ends[2][2]) {
     reach(context, ends[e][0], ends[e][1], 0);
 }
 
-static int add_frame(const render_options *options, const render_frame *from, extent *all) {
+static int add_frame(const render_options *options, const render_folder *folder,
+                     const render_frame *from, extent *all) {
   render_data data;
-  const int code = render_data_read(options, from, &data);
-  if (code != CLI_DONE)
-    return code;
+  const int read = render_data_read(options, from, &data);
+  if (read != CLI_DONE)
+    return read;
   const frame *bodies = &data.bodies;
-  for (size_t i = 0; i < bodies->bodies; ++i) {
+  float *values = malloc((bodies->bodies + 1) * sizeof *values);
+  size_t count = 0;
+  for (size_t i = 0; values && i < bodies->bodies; ++i) {
     const double *x = bodies->position + 3 * i;
-    if (!is_drawn(options, bodies, i))
+    if (!is_drawn(options, folder, bodies, i))
       continue;
     reach(all, x[options->plane.right], x[options->plane.up], (double)bodies->radius[i]);
-    if (data.value) {
-      all->value[0] = fmin(all->value[0], (double)data.value[i]);
-      all->value[1] = fmax(all->value[1], (double)data.value[i]);
-    }
+    if (data.value && !render_folder_is_fixed(folder, bodies->id[i]))
+      values[count++] = data.value[i];
   }
-  each_line(options, bodies, reach_line, all);
+  render_span_add(&all->values, values, count);
+  render_flat_walls(options, folder, bodies, reach_line, all);
   render_data_free(&data);
-  return CLI_DONE;
+  const int code = values ? CLI_DONE : out_of_memory();
+  free(values);
+  return code;
 }
 
 /* The plane's rectangle in the middle of the room that labels leave, at one scale. */
@@ -160,9 +76,9 @@ static void place(const render_options *options, const extent *all, flat_view *v
 
 int render_flat_fit(const render_options *options, const render_folder *folder, size_t first,
                     size_t last, flat_view *view) {
-  extent all = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}, {INFINITY, -INFINITY}};
+  extent all = {{INFINITY, INFINITY}, {-INFINITY, -INFINITY}, render_span_none};
   for (size_t i = first; i <= last; ++i) {
-    const int code = add_frame(options, &folder->frames[i], &all);
+    const int code = add_frame(options, folder, &folder->frames[i], &all);
     if (code != CLI_DONE)
       return code;
   }
@@ -174,10 +90,7 @@ int render_flat_fit(const render_options *options, const render_folder *folder, 
     return CLI_INPUT;
   }
   place(options, &all, view);
-  for (int k = 0; k < 2; ++k)
-    view->range[k] = options->has_range ? options->range[k] : all.value[k];
-  if (!(view->range[0] < view->range[1])) /* no bodies, or all values equal */
-    view->range[0] = 0, view->range[1] = all.value[1] > 0 ? all.value[1] : 1;
+  view->colours = render_colours_of(options, &all.values);
   return CLI_DONE;
 }
 
@@ -210,10 +123,9 @@ static void paint(const render_options *options, const flat_view *view, const re
     hue_bytes(atan2(up, right), options->colour == BY_ANGLE ? 1 : polar, bytes);
     return;
   }
-  const double span = view->range[1] - view->range[0];
   rgb c = colour_of_row(data->bodies.material[i]);
   if (data->value)
-    c = colour_of(COLOUR_COOL, (float)(((double)data->value[i] - view->range[0]) / span));
+    c = colour_of(COLOUR_COOL, render_share(&view->colours, data->value[i]));
   else if (options->colour == BY_ID)
     c = colour_of_number(data->bodies.id[i]);
   bytes[0] = colour_byte(c.r), bytes[1] = colour_byte(c.g), bytes[2] = colour_byte(c.b);
@@ -264,7 +176,7 @@ int render_flat_draw(const render_options *options, const render_folder *folder,
     return out_of_memory();
   memset(to->rgb, 255, 3 * (size_t)to->width * (size_t)to->height);
   for (size_t i = 0; i < bodies->bodies; ++i)
-    if (is_drawn(options, bodies, i))
+    if (is_drawn(options, folder, bodies, i))
       layers[count++] = (layer){
           options->plane.toward * bodies->position[3 * i + (size_t)options->plane.across], i};
   qsort(layers, count, sizeof *layers, by_depth);
@@ -272,9 +184,9 @@ int render_flat_draw(const render_options *options, const render_folder *folder,
     draw_disc(&d, data, layers[i].body);
   free(layers);
   drawing lines = d;
-  each_line(options, bodies, draw_line, &lines);
+  render_flat_walls(options, folder, bodies, draw_line, &lines);
   if (!options->is_bare) {
-    render_view labels = {.range = {view->range[0], view->range[1]}};
+    const render_view labels = {.colours = view->colours};
     render_legend_draw(options, folder, &labels, data, to);
   }
   return CLI_DONE;

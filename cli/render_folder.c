@@ -53,8 +53,13 @@ static int find_frames(const char *path, render_folder *folder) {
   if (!frames)
     return out_of_memory();
   DIR *open = opendir(frames);
+  const int error = errno;
   free(frames);
   struct stat stats;
+  if (!open && error != ENOENT && error != ENOTDIR) {
+    cli_error("%s/frames: cannot be looked at: %s", path, strerror(error));
+    return cli_exit_code_of(strerror(error));
+  }
   if (!open && stat(path, &stats) != 0)
     cli_error("%s: %s; give the folder that `talus run` wrote (NAME.out, or that of its -o)", path,
               strerror(errno));
@@ -67,11 +72,16 @@ static int find_frames(const char *path, render_folder *folder) {
     return CLI_INPUT;
   bool good = true;
   size_t capacity = 0;
-  for (const struct dirent *entry; good && (entry = readdir(open)) != NULL;)
+  for (const struct dirent *entry; good && (errno = 0, entry = readdir(open)) != NULL;)
     good = add_frame(folder, &capacity, path, entry->d_name);
+  const int broken = good ? errno : 0;
   closedir(open);
   if (!good)
     return out_of_memory();
+  if (broken) { /* a film would lack pictures */
+    cli_error("%s/frames: cannot be looked at: %s", path, strerror(broken));
+    return cli_exit_code_of(strerror(broken));
+  }
   if (folder->count == 0) {
     cli_error("%s/frames holds no frame yet; let the run go on, or start it again", path);
     return CLI_INPUT;
@@ -82,16 +92,21 @@ static int find_frames(const char *path, render_folder *folder) {
 
 /* ---- beyond the frames ----------------------------------------------------------------------- */
 
-static void find_title(const char *path, render_folder *folder) {
-  char *scene_path = joined(path, "/scene.yaml", "");
+/* False if memory ran out: the picture would be another one. */
+static bool find_title(const char *path, render_folder *folder) {
+  char *scene_path = joined(path, "/scene.yaml", ""), why[1024];
   talus_scene *scene = NULL;
-  if (scene_path && cli_load_own_scene(scene_path, &scene)) {
+  bool good = scene_path != NULL;
+  if (good && cli_load_own_scene(scene_path, &scene, why, sizeof why)) {
     talus_scene_info info;
     talus_scene_get_info(scene, &info);
     folder->title = joined(info.title ? info.title : "", "", "");
+    good = folder->title != NULL;
     talus_scene_free(scene);
-  }
+  } else
+    good = good && cli_exit_code_of(why) != CLI_FAILED;
   free(scene_path);
+  return good;
 }
 
 static int by_uid(const void *a, const void *b) {
@@ -100,13 +115,18 @@ static int by_uid(const void *a, const void *b) {
 }
 
 /* Frames do not say which bodies are fixed; the checkpoint does. Without one (or with one of the
- * other precision) every body counts as free: this affects only colours and the fitted view. */
-static void find_fixed(const char *path, render_folder *folder) {
+ * other precision) every body counts as free: this affects only colours and the fitted view.
+ * False if memory ran out. */
+static bool find_fixed(const char *path, render_folder *folder) {
   char *checkpoint = joined(path, "/checkpoint.hdf", "");
   talus_world *world = NULL;
-  if (checkpoint && talus_world_load(checkpoint, &world) == TALUS_OK) {
+  const talus_status status =
+      checkpoint ? talus_world_load(checkpoint, &world) : TALUS_ERROR_MEMORY;
+  bool good = status != TALUS_ERROR_MEMORY;
+  if (status == TALUS_OK) {
     const size_t n = talus_world_body_count(world);
     folder->fixed = malloc((n + 1) * sizeof *folder->fixed);
+    good = folder->fixed != NULL;
     for (size_t i = 0; folder->fixed && i < n; ++i) {
       talus_body body;
       talus_body_info info;
@@ -120,6 +140,7 @@ static void find_fixed(const char *path, render_folder *folder) {
     talus_world_destroy(world);
   }
   free(checkpoint);
+  return good;
 }
 
 bool render_folder_is_fixed(const render_folder *folder, uint64_t uid) {
@@ -132,9 +153,7 @@ int render_folder_open(const char *path, render_folder *folder) {
   const int code = find_frames(path, folder);
   if (code != CLI_DONE)
     return code;
-  find_title(path, folder);
-  find_fixed(path, folder);
-  return CLI_DONE;
+  return find_title(path, folder) && find_fixed(path, folder) ? CLI_DONE : out_of_memory();
 }
 
 void render_folder_close(render_folder *folder) {

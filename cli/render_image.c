@@ -14,6 +14,7 @@
 
 #define TILE         32 /* pixels */
 #define THREADS_MOST 256
+#define LINES        12     /* most crossings of lines that one ray examines */
 #define FIRST        4      /* samples that decide whether a pixel needs the others */
 #define AGREES       0.012f /* difference of brightness that is hardly visible */
 #define PI           3.14159265f
@@ -396,29 +397,78 @@ static rgb through_ghosts(const image *what, vec from, vec along, float distance
   return mix(seen, ghost, 0.04f + 0.32f * rim * rim);
 }
 
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* Distance between a ray and a rod's axis. */
+static float gap_of(const scene_rod *rod, vec from, vec along) {
+  const vec axis = vec_sub(rod->to, rod->from), start = vec_sub(rod->from, from);
+  /* across the ray: from its point to the rod's begin, and along the rod */
+  const vec s = vec_sub(start, vec_scale(along, vec_dot(start, along)));
+  const vec a = vec_sub(axis, vec_scale(along, vec_dot(axis, along)));
+  const float square = vec_dot(a, a);
+  float share = square > 0 ? -vec_dot(s, a) / square : 0;
+  share = share < 0 ? 0 : share > 1 ? 1 : share;
+  const vec gap = vec_add(s, vec_scale(a, share));
+  return sqrtf(vec_dot(gap, gap));
+}
+
+/* The part of the light that lines in front of `end` take, and the distance of the nearest. */
+static float line_cover(const image *what, vec from, vec along, float near, float end, float unit,
+                        float *distance) {
+  scene_hit hit;
+  float most = 0, at = near;
+  for (int k = 0; what->lines && k < LINES && at <= end && most < 1 &&
+                  render_scene_hit(what->lines, from, along, at, end, &hit);
+       ++k) {
+    const scene_rod *rod = &what->line_rods[hit.item];
+    const float soft = 0.6f * unit * hit.distance;
+    const float cover = (rod->radius + soft - gap_of(rod, from, along)) / (2 * soft);
+    if (cover > 0 && most <= 0)
+      *distance = hit.distance;
+    most = fmaxf(most, cover);
+    at = behind(hit.distance);
+  }
+  return most < 1 ? most : 1;
+}
+
 /* ---- pixels ---------------------------------------------------------------------------------- */
 
-static rgb look(const image *what, vec from, vec along, const noise_sampler *random) {
+static float unit_of(const image *what, const canvas *to) {
+  return 2 * what->camera.tangent / (float)to->height;
+}
+
+/* Solids and meshes have a number each, other things 0: see `outline`. */
+static uint64_t number_of(const scene_hit *hit) {
+  return hit->kind == SCENE_SOLID || hit->kind == SCENE_TRIANGLE
+             ? ((uint64_t)hit->kind + 1) << 32 | hit->item
+             : 0;
+}
+
+/* unit: width of a pixel at a distance of 1. *body: number of what is seen. */
+static rgb look(const image *what, vec from, vec along, float unit, const noise_sampler *random,
+                uint64_t *body) {
   const image_plane *plane = NULL;
   const float ground = plane_distance(what, from, along, &plane);
   const stretch part = kept(what, from, along);
   scene_hit hit;
   rgb seen;
   float distance = ground;
+  *body = 0;
   /* Bodies in the plane of the ground are in front of it. */
   if (find_solid(what, from, along, ground * (1 + 3e-6f), &hit)) {
     seen = see_solid(what, &hit, from, along, random);
+    *body = number_of(&hit);
     distance = hit.distance;
   } else if (plane)
     seen = see_plane(what, plane, from, along, ground, random);
   else
     seen = background(along);
-  const float end = fminf(part.far, distance);
-  if (what->lines && part.near <= end &&
-      render_scene_hit(what->lines, from, along, part.near, end, &hit)) {
-    seen = line_colour;
-    distance = hit.distance;
-  }
+  float line = distance;
+  const float cover =
+      line_cover(what, from, along, part.near, fminf(part.far, distance), unit, &line);
+  seen = mix(seen, line_colour, cover);
+  if (cover > 0.5f)
+    distance = line;
   seen = through_veils(what, from, along, distance, seen, random);
   seen = through_ghosts(what, from, along, distance, seen);
   return through_panes(what, from, along, distance, seen);
@@ -432,28 +482,52 @@ static float shoulder(float x) {
 /* Position in a tent filter two pixels wide: smoother edges than with a box. */
 static float tent(float u) { return u < 0.5f ? sqrtf(2 * u) - 1 : 1 - sqrtf(2 - 2 * u); }
 
+/* Samples of a pixel. */
+typedef struct samples {
+  rgb sum;
+  int count, bodies, same; /* of all; of solids and meshes; of the first of these */
+  uint64_t first;
+} samples;
+
 typedef struct work {
   const image *what;
   canvas *to;
-  rgb *sums;        /* by pixel: of the samples so far */
+  samples *taken;   /* by pixel */
   bool *is_settled; /* the first samples agree with each other and with those of neighbours */
   bool is_second;   /* second pass */
   atomic_int next;  /* next tile */
 } work;
 
-static rgb look_through(const work *job, int x, int y, const noise_sampler *random) {
+static rgb look_through(const work *job, int x, int y, const noise_sampler *random,
+                        samples *taken) {
   const image_camera *camera = &job->what->camera;
   const int width = job->to->width, height = job->to->height;
-  const float unit = 2 * camera->tangent / (float)height;
+  const float unit = unit_of(job->what, job->to);
   float u, v;
   noise_take(random, 0, &u, &v);
   const float px = (float)x + 0.5f + tent(u) - 0.5f * (float)width;
   const float py = 0.5f * (float)height - ((float)y + 0.5f + tent(v));
   const vec along = vec_unit(vec_add(camera->forward, vec_add(vec_scale(camera->right, unit * px),
                                                               vec_scale(camera->up, unit * py))));
-  const rgb seen = look(job->what, camera->at, along, random);
+  uint64_t body;
+  rgb seen = look(job->what, camera->at, along, unit, random, &body);
   /* Clamped before averaging: one bright sample must not dominate a pixel. */
-  return (rgb){shoulder(seen.r), shoulder(seen.g), shoulder(seen.b)};
+  seen = (rgb){shoulder(seen.r), shoulder(seen.g), shoulder(seen.b)};
+  taken->first = taken->first ? taken->first : body;
+  taken->bodies += body != 0;
+  taken->same += body != 0 && body == taken->first;
+  taken->sum = plus(taken->sum, seen);
+  taken->count++;
+  return seen;
+}
+
+/* The mean of the samples, darker where two solids meet: those of one colour that lie side by side
+ * are otherwise one. */
+static rgb mean_of(const image *what, const samples *taken) {
+  const float share = taken->bodies > 0 ? (float)taken->same / (float)taken->bodies : 1;
+  const float part = (float)taken->bodies / (float)taken->count;
+  return scaled(taken->sum,
+                (1 - what->outline * part * 4 * share * (1 - share)) / (float)taken->count);
 }
 
 static float difference(rgb a, rgb b) {
@@ -464,27 +538,29 @@ static float difference(rgb a, rgb b) {
 static void sample_first(work *job, int x, int y, int n) {
   const size_t at = (size_t)y * (size_t)job->to->width + (size_t)x;
   noise_sampler random = noise_sampler_of(job->what->random, x, y);
-  rgb sum = {0, 0, 0}, first = {0, 0, 0};
+  samples *taken = &job->taken[at];
+  rgb first = {0, 0, 0};
   float apart = 0;
+  *taken = (samples){0};
   for (; random.index < n; random.index++) {
-    const rgb seen = look_through(job, x, y, &random);
+    const rgb seen = look_through(job, x, y, &random, taken);
     first = random.index == 0 ? seen : first;
     apart = fmaxf(apart, difference(first, seen));
-    sum = plus(sum, seen);
   }
-  job->sums[at] = sum;
-  job->is_settled[at] = apart < AGREES;
+  job->is_settled[at] = apart < AGREES && taken->same == taken->bodies;
 }
 
 /* True if a pixel needs the other samples: thin things may hide between the first ones, but then
  * those of a neighbour have met them. */
 static bool is_busy(const work *job, int x, int y, int n) {
   const int width = job->to->width, height = job->to->height;
-  const rgb own = job->sums[(size_t)y * (size_t)width + (size_t)x];
+  const samples *own = &job->taken[(size_t)y * (size_t)width + (size_t)x];
   for (int j = y > 0 ? y - 1 : 0; j <= y + 1 && j < height; ++j)
     for (int i = x > 0 ? x - 1 : 0; i <= x + 1 && i < width; ++i) {
       const size_t at = (size_t)j * (size_t)width + (size_t)i;
-      if (!job->is_settled[at] || difference(job->sums[at], own) > AGREES * (float)n)
+      const samples *other = &job->taken[at];
+      if (!job->is_settled[at] || other->first != own->first ||
+          difference(other->sum, own->sum) > AGREES * (float)n)
         return true;
     }
   return false;
@@ -492,19 +568,17 @@ static bool is_busy(const work *job, int x, int y, int n) {
 
 static void sample_more(work *job, int x, int y, int n) {
   const size_t at = (size_t)y * (size_t)job->to->width + (size_t)x;
-  rgb sum = job->sums[at];
-  int count = n;
+  samples all = job->taken[at];
   if (job->what->samples > n && is_busy(job, x, y, n)) {
     noise_sampler random = noise_sampler_of(job->what->random, x, y);
     for (random.index = n; random.index < job->what->samples; random.index++)
-      sum = plus(sum, look_through(job, x, y, &random));
-    count = job->what->samples;
+      look_through(job, x, y, &random, &all);
   }
   unsigned char *pixel = job->to->rgb + 3 * at;
-  const float share = 1 / (float)count;
-  pixel[0] = colour_byte(share * sum.r);
-  pixel[1] = colour_byte(share * sum.g);
-  pixel[2] = colour_byte(share * sum.b);
+  const rgb mean = mean_of(job->what, &all);
+  pixel[0] = colour_byte(mean.r);
+  pixel[1] = colour_byte(mean.g);
+  pixel[2] = colour_byte(mean.b);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -543,20 +617,20 @@ static void draw_pass(work *job, bool is_second) {
 bool image_draw(const image *what, canvas *to) {
   const size_t pixels = (size_t)to->width * (size_t)to->height;
   work *job = malloc(sizeof *job);
-  rgb *sums = malloc(pixels * sizeof *sums);
+  samples *taken = malloc(pixels * sizeof *taken);
   bool *is_settled = malloc(pixels * sizeof *is_settled);
-  const bool good = job && sums && is_settled;
+  const bool good = job && taken && is_settled;
   if (good) {
     job->what = what;
     job->to = to;
-    job->sums = sums;
+    job->taken = taken;
     job->is_settled = is_settled;
     atomic_init(&job->next, 0);
     draw_pass(job, false);
     draw_pass(job, true);
   }
   free(job);
-  free(sums);
+  free(taken);
   free(is_settled);
   return good;
 }

@@ -58,8 +58,9 @@ typedef struct image {
   int samples; /* per pixel */
   int threads; /* 0: all cores */
   image_camera camera;
-  vec middle;   /* of the bodies */
-  float extent; /* m: its radius */
+  vec middle;    /* of the bodies */
+  float extent;  /* m: its radius */
+  float outline; /* 0 ... 1: how dark the line is where one solid or mesh ends before another */
 
   const render_scene *solid;
   const rgb *sphere_colours, *box_colours, *rod_colours, *solid_colours; /* of `solid` */
@@ -71,7 +72,10 @@ typedef struct image {
   const render_scene *veils; /* translucent things; NULL: none */
   const image_paint *veil_spheres, *veil_boxes, *veil_solids, *veil_triangles;
 
-  const render_scene *lines;  /* rods that neither get nor cast shadows */
+  /* Rods that neither get nor cast shadows. In the scene they are thicker than here: a line that
+   * covers a part of a pixel takes that part of its colour. */
+  const render_scene *lines;
+  const scene_rod *line_rods;
   const render_scene *ghosts; /* drawn almost transparent; NULL: none */
 
   const image_plane *planes;

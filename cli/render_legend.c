@@ -110,12 +110,13 @@ static void draw_bar(const pen *with, const render_options *options, const rende
   for (int j = 0; j < (int)height; ++j)
     fill(with, x, y + (float)j, width, 1, colour_of(map, 1 - ((float)j + 0.5f) / height));
   frame_around(with, x, y, width, height);
-  if (view->is_cut)
+  if (view->colours.is_cut)
     draw_tip(with, x, y, width, colour_of(map, 1));
-  const ticks marks = ticks_of(view->range[0], view->range[1], 5);
+  const ticks marks = ticks_of(view->colours.range[0], view->colours.range[1], 5);
   for (int i = 0; i < marks.count; ++i) {
     char text[48];
-    const double share = (ticks_at(&marks, i) - view->range[0]) / (view->range[1] - view->range[0]);
+    const double share = (ticks_at(&marks, i) - view->colours.range[0]) /
+                         (view->colours.range[1] - view->colours.range[0]);
     const float at = y + height * (float)(1 - share);
     const float from[2] = {x + width, at}, end[2] = {x + width + 6 * u, at};
     text_line(with->to, from, end, 1.4f * u, ink);
@@ -140,7 +141,7 @@ static void draw_wheel(const pen *with, const render_view *view) {
     }
   char text[64];
   const char *label = "direction";
-  snprintf(text, sizeof text, "rim: %.3g m/s", view->range[1]);
+  snprintf(text, sizeof text, "rim: %.3g m/s", view->colours.range[1]);
   write_at(with, x - 0.5f * text_width(label, with->size), y - radius - 16 * u, with->size, label);
   const float small = 0.84f * with->size;
   write_at(with, x - 0.5f * text_width(text, small), y + radius + 16 * u + small, small, text);
@@ -228,9 +229,11 @@ void render_legend_draw(const render_options *options, const render_folder *fold
   const pen with = {to, unit, 21 * unit,
                     (options->has_camera || view->has_strays) && !options->is_flat};
   draw_time(&with, &data->bodies);
-  if (options->with_contacts || options->colour == BY_SPEED || options->colour == BY_SIZE ||
-      options->colour == BY_FORCE || options->colour == BY_TEMPERATURE ||
-      options->colour == BY_TIME)
+  if (!view->colours.has_values && (options->with_contacts || data->value))
+    ; /* nothing has a colour that a bar could explain */
+  else if (options->with_contacts || options->colour == BY_SPEED || options->colour == BY_SIZE ||
+           options->colour == BY_FORCE || options->colour == BY_TEMPERATURE ||
+           options->colour == BY_TIME)
     draw_bar(&with, options, view);
   else if (options->is_flat && (options->colour == BY_ANGLE || options->colour == BY_DIRECTION))
     draw_hues(&with, options);
@@ -238,7 +241,7 @@ void render_legend_draw(const render_options *options, const render_folder *fold
     draw_wheel(&with, view);
   else if (options->colour == BY_MATERIAL)
     draw_materials(&with, &data->bodies);
-  if (folder->title) {
+  if (folder->title && *folder->title) {
     const float room = (float)to->width - 56 * unit, size = 1.25f * with.size;
     const float length = text_width(folder->title, size);
     write_on_paper(&with, 28 * unit, 28 * unit + size, length > room ? size * room / length : size,

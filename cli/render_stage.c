@@ -42,14 +42,33 @@ static void add_rod(render_stage *stage, vec from, vec to, float radius, rgb col
 }
 
 void render_stage_free(render_stage *stage) {
-  render_list *const lists[] = {
-      &stage->spheres,        &stage->sphere_colours, &stage->boxes,       &stage->box_colours,
-      &stage->rods,           &stage->rod_colours,    &stage->lines,       &stage->ghosts,
-      &stage->ghost_boxes,    &stage->planes,         &stage->panes,       &stage->cones,
-      &stage->solids,         &stage->solid_colours,  &stage->faces,       &stage->shape_faces,
-      &stage->veil_spheres,   &stage->veil_boxes,     &stage->veil_solids, &stage->sphere_paints,
-      &stage->box_paints,     &stage->solid_paints,   &stage->triangles,   &stage->triangle_colours,
-      &stage->veil_triangles, &stage->triangle_paints};
+  render_list *const lists[] = {&stage->spheres,
+                                &stage->sphere_colours,
+                                &stage->boxes,
+                                &stage->box_colours,
+                                &stage->rods,
+                                &stage->rod_colours,
+                                &stage->lines,
+                                &stage->ghosts,
+                                &stage->wide_lines,
+                                &stage->ghost_boxes,
+                                &stage->planes,
+                                &stage->panes,
+                                &stage->cones,
+                                &stage->solids,
+                                &stage->solid_colours,
+                                &stage->faces,
+                                &stage->shape_faces,
+                                &stage->veil_spheres,
+                                &stage->veil_boxes,
+                                &stage->veil_solids,
+                                &stage->sphere_paints,
+                                &stage->box_paints,
+                                &stage->solid_paints,
+                                &stage->triangles,
+                                &stage->triangle_colours,
+                                &stage->veil_triangles,
+                                &stage->triangle_paints};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
     free(lists[i]->data);
   *stage = (render_stage){0};
@@ -87,13 +106,11 @@ static vec shape_origin(const staging *s, size_t i) {
   return vec_sub(place_of(s, bodies->position + 3 * i), render_turn(turn_of(s, i), arm));
 }
 
-static float share_of(const render_view *view, float value) {
-  return (float)((value - view->range[0]) / (view->range[1] - view->range[0]));
-}
-
 static rgb colour_of_body(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;
   const image_camera *camera = &s->view->camera;
+  if (s->options->with_contacts) /* clear */
+    return fixed_colour;
   if (s->options->colour == BY_MATERIAL)
     return colour_of_row(bodies->material[i]);
   if (render_folder_is_fixed(s->folder, bodies->id[i]))
@@ -105,11 +122,12 @@ static rgb colour_of_body(const staging *s, size_t i) {
     const float *v = bodies->velocity + 3 * i;
     const vec velocity = {v[0], v[1], v[2]};
     const float angle = atan2f(vec_dot(velocity, camera->up), vec_dot(velocity, camera->right));
-    return colour_of_angle(angle, 0.1f + 0.9f * sqrtf(share_of(s->view, s->data->value[i])));
+    return colour_of_angle(angle,
+                           0.1f + 0.9f * sqrtf(render_share(&s->view->colours, s->data->value[i])));
   }
   default:
     return colour_of(s->options->colour == BY_FORCE ? COLOUR_WARM : COLOUR_COOL,
-                     share_of(s->view, s->data->value[i]));
+                     render_share(&s->view->colours, s->data->value[i]));
   }
 }
 
@@ -354,13 +372,23 @@ static void stage_plane(const staging *s, size_t i) {
   ADD(s->stage, planes, plane);
 }
 
+static void put_line(const staging *s, vec from, vec to, float radius) {
+  const scene_rod rod = {from, to, radius}, wide = {from, to, radius + 2 * s->view->pixel};
+  ADD(s->stage, lines, rod);
+  ADD(s->stage, wide_lines, wide);
+}
+
 /* Sides in the order of TALUS_SIDE_...: -x, +x, -y, +y, -z, +z. */
 static bool is_side_closed(uint32_t open, int axis, int positive) {
   return (open >> (2 * axis + positive) & 1u) == 0;
 }
 
+/* The glass is a little outside of the wall: bodies that are pressed into it by a hundredth of
+ * their size would break through in specks. */
 static void stage_pane(const staging *s, const scene_box *box, int axis, int positive) {
-  const vec out = vec_scale(box->half[axis], positive ? 1.0f : -1.0f);
+  const float away = s->view->pixel + 0.03f * s->view->typical;
+  const float half = sqrtf(vec_dot(box->half[axis], box->half[axis]));
+  const vec out = vec_scale(box->half[axis], (positive ? 1.0f : -1.0f) * (1 + away / half));
   const vec u = box->half[(axis + 1) % 3], v = box->half[(axis + 2) % 3];
   const image_pane pane = {vec_add(box->centre, out), u, v, vec_unit(vec_cross(u, v))};
   ADD(s->stage, panes, pane);
@@ -372,9 +400,7 @@ static void stage_edge(const staging *s, const scene_box *box, int axis, int b_s
   const vec middle =
       vec_add(box->centre, vec_add(vec_scale(box->half[(axis + 1) % 3], b_sign ? 1.0f : -1.0f),
                                    vec_scale(box->half[(axis + 2) % 3], c_sign ? 1.0f : -1.0f)));
-  const scene_rod rod = {vec_sub(middle, box->half[axis]), vec_add(middle, box->half[axis]),
-                         radius};
-  ADD(s->stage, lines, rod);
+  put_line(s, vec_sub(middle, box->half[axis]), vec_add(middle, box->half[axis]), radius);
 }
 
 /* A container: a solid floor, glass walls, thin edges, so that its content is visible. */
@@ -410,8 +436,7 @@ static void stage_circle(const staging *s, size_t i, float z, float r, float rad
   for (int k = 1; k <= AROUND; ++k) {
     const float angle = 6.2831853f * (float)k / AROUND;
     const vec next = vec_add(at, render_turn(q, (vec){r * cosf(angle), r * sinf(angle), z}));
-    const scene_rod rod = {last, next, radius};
-    ADD(s->stage, lines, rod);
+    put_line(s, last, next, radius);
     last = next;
   }
 }
@@ -426,9 +451,7 @@ static void stage_meridians(const staging *s, size_t i, const double *p, const d
     const float r0 = scale * (float)p[3], r1 = scale * (float)q[3];
     const vec from = {r0 * c, r0 * n, scale * (float)p[2]},
               to = {r1 * c, r1 * n, scale * (float)q[2]};
-    const scene_rod rod = {vec_add(at, render_turn(turn, from)), vec_add(at, render_turn(turn, to)),
-                           radius};
-    ADD(s->stage, lines, rod);
+    put_line(s, vec_add(at, render_turn(turn, from)), vec_add(at, render_turn(turn, to)), radius);
   }
 }
 
@@ -458,9 +481,12 @@ static void stage_revolved(const staging *s, size_t i) {
   }
 }
 
-/* If no plane carries the scene, draws a floor below everything: shadows then show positions. */
+/* If no plane carries the scene, draws a floor below everything: shadows then show positions. Not
+ * where bodies are left out: the floor would seem to be theirs. */
 static void stage_floor(const staging *s) {
   const image_plane *planes = s->stage->planes.data;
+  if (s->options->choice.has_only || s->options->choice.has_hide)
+    return;
   for (size_t i = 0; i < s->stage->planes.count; ++i)
     if (planes[i].normal.z > 0.3f)
       return;
@@ -487,7 +513,7 @@ static bool stage_chains(const staging *s) {
   if (!render_index_make(bodies, &index))
     return false;
   for (size_t i = 0; i < contacts->count; ++i) {
-    const float share = share_of(s->view, render_contact_force(contacts, i));
+    const float share = render_share(&s->view->colours, render_contact_force(contacts, i));
     /* Rods below a fiftieth of the range would not be legible. */
     if (!(share > 0.02f))
       continue;

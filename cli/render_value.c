@@ -89,6 +89,41 @@ float render_select(float *numbers, size_t n, size_t k) {
   return numbers[k];
 }
 
+const render_span render_span_none = {-INFINITY, {INFINITY, -INFINITY}};
+
+void render_span_add(render_span *span, float *value, size_t n) {
+  const size_t strays = (size_t)(RENDER_STRAYS * (float)n);
+  if (n == 0)
+    return;
+  span->most = fmaxf(span->most, render_select(value, n, 0));
+  span->value[1] = fmaxf(span->value[1], render_select(value, n, strays));
+  span->value[0] = fminf(span->value[0], render_select(value, n, n - 1 - strays));
+}
+
+render_colours render_colours_of(const render_options *options, const render_span *span) {
+  double low = (double)span->value[0], high = (double)span->value[1];
+  render_colours made = {.has_values = isfinite(low) && isfinite(high)};
+  if (!made.has_values)
+    low = 0, high = 1;
+  if (options->with_contacts || (options->colour != BY_SIZE && options->colour != BY_TIME))
+    low = 0;
+  if (options->colour == BY_TIME) /* at least a decade */
+    low = fmin(low, high - 1);
+  if (!(high > low + 1e-6 * fabs(high))) { /* all equal: the middle of an arbitrary range */
+    const double value = high;
+    low = value > 0 ? 0.9 * value : 0;
+    high = value > 0 ? 1.1 * value : 1;
+  }
+  made.range[0] = options->has_range ? options->range[0] : low;
+  made.range[1] = options->has_range ? options->range[1] : high;
+  made.is_cut = (double)span->most > made.range[1] + 1e-4 * fabs(made.range[1]);
+  return made;
+}
+
+float render_share(const render_colours *colours, float value) {
+  return (float)(((double)value - colours->range[0]) / (colours->range[1] - colours->range[0]));
+}
+
 /* Height of a body's centre beyond the slice, m; unbounded bodies are not cut. */
 static double beyond(const render_options *options, const frame *bodies, size_t i) {
   const double *p = bodies->position + 3 * i, *n = options->slice;
@@ -142,6 +177,8 @@ static bool find_forces(const render_data *data, float *value) {
 
 static int find_values(const render_options *options, render_data *data) {
   const frame *bodies = &data->bodies;
+  if (options->with_contacts) /* bodies are clear */
+    return CLI_DONE;
   if (options->colour != BY_SPEED && options->colour != BY_ANGLE && options->colour != BY_SIZE &&
       options->colour != BY_FORCE && options->colour != BY_TEMPERATURE &&
       options->colour != BY_TIME)
@@ -209,7 +246,7 @@ int render_data_read(const render_options *options, const render_frame *from, re
     cli_error("%s holds no pace of bodies, which steps alone that are of their own have (step: "
               "{kind: local}); --colour speed, size, id or material can be shown",
               from->path);
-  else if (wants_velocity && !data->bodies.velocity)
+  else if (wants_velocity && !options->with_contacts && !data->bodies.velocity)
     cli_error("%s holds no velocities, so bodies cannot be coloured by them; --colour size, id or "
               "material can, or run with output: {fields: [velocity]}",
               from->path);

@@ -15,10 +15,9 @@
 
 #include "render.h"
 
-#define STRAYS      0.004f /* part of the bodies that may be outside of the picture ... */
-#define STRAYS_FAR  1.25f  /* ... if the picture of all bodies would be smaller by this factor */
-#define STATICS     4096   /* most containers and fixed boxes that the fit examines */
-#define STATIC_MOST 4.0f   /* a static body wider than the others by this factor is not fitted */
+#define STRAYS_FAR  1.25f /* strays are left out if the picture of all would be smaller by this */
+#define STATICS     4096  /* most containers and fixed boxes that the fit examines */
+#define STATIC_MOST 4.0f  /* a static body wider than the others by this factor is not fitted */
 
 /* right, left, up, down of the frustum; then +x, -x, +y, -y, +z, -z of the world. */
 enum { SUPPORTS = 10 };
@@ -38,9 +37,8 @@ typedef struct view_finder {
   supports bodies;  /* without strays */
   supports statics[STATICS];
   size_t static_count;
-  float most;     /* largest value */
-  float value[2]; /* smallest and largest value without strays */
-  float typical;  /* m: median radius of the last frame with bodies */
+  render_span values;
+  float typical; /* m: median radius of the last frame with bodies */
   bool has_bodies;
   float *scratch;
   size_t scratch_size;
@@ -140,18 +138,10 @@ static bool reserve(view_finder *s, size_t n) {
   return true;
 }
 
-static void add_values(view_finder *s, const float *value, size_t n) {
-  const size_t strays = (size_t)(STRAYS * (float)n);
-  memcpy(s->scratch, value, n * sizeof *value);
-  s->most = fmaxf(s->most, render_select(s->scratch, n, 0));
-  s->value[1] = fmaxf(s->value[1], render_select(s->scratch, n, strays));
-  s->value[0] = fminf(s->value[0], render_select(s->scratch, n, n - 1 - strays));
-}
-
 /* Adds the extents of a frame's bodies; rows: the bodies that count. */
 static void add_bodies(view_finder *s, const render_data *data, const uint32_t *rows, size_t n) {
   const frame *bodies = &data->bodies;
-  const size_t strays = (size_t)(STRAYS * (float)n);
+  const size_t strays = (size_t)(RENDER_STRAYS * (float)n);
   float *column = s->scratch, *rest = s->scratch + n; /* rest: SUPPORTS columns of n */
   for (size_t i = 0; i < n; ++i) {
     const supports one =
@@ -172,8 +162,7 @@ static void add_bodies(view_finder *s, const render_data *data, const uint32_t *
     for (size_t i = 0; i < n; ++i)
       if (!render_folder_is_fixed(s->folder, bodies->id[rows[i]]))
         rest[m++] = data->value[rows[i]];
-    if (m > 0)
-      add_values(s, rest, m);
+    render_span_add(&s->values, rest, m);
   }
   s->has_bodies = true;
 }
@@ -182,11 +171,7 @@ static void add_contacts(view_finder *s, const frame_contacts *contacts) {
   const size_t n = contacts->count;
   for (size_t i = 0; i < n; ++i)
     s->scratch[i] = render_contact_force(contacts, i);
-  if (n > 0) {
-    s->value[0] = 0;
-    s->most = fmaxf(s->most, render_select(s->scratch, n, 0));
-    s->value[1] = fmaxf(s->value[1], render_select(s->scratch, n, (size_t)(STRAYS * (float)n)));
-  }
+  render_span_add(&s->values, s->scratch, n);
 }
 
 static bool add_frame(view_finder *s, const render_data *data) {
@@ -306,29 +291,7 @@ static void begin(view_finder *s, const render_options *options, const render_fo
                                  (1 - lines) * tangent, (1 - lines) * tangent},
                      .all = nothing,
                      .bodies = nothing,
-                     .most = -INFINITY,
-                     .value = {INFINITY, -INFINITY}};
-}
-
-/* ---- the colours ----------------------------------------------------------------------------- */
-
-static void set_range(const view_finder *s, render_view *view) {
-  const render_options *options = s->options;
-  double low = s->value[0], high = s->value[1];
-  if (!isfinite(low) || !isfinite(high))
-    low = 0, high = 1;
-  if (options->with_contacts || (options->colour != BY_SIZE && options->colour != BY_TIME))
-    low = 0;
-  if (options->colour == BY_TIME) /* at least a decade */
-    low = fmin(low, high - 1);
-  if (!(high > low + 1e-6 * fabs(high))) { /* all equal: the middle of an arbitrary range */
-    const double value = high;
-    low = value > 0 ? 0.9 * value : 0;
-    high = value > 0 ? 1.1 * value : 1;
-  }
-  view->range[0] = options->has_range ? options->range[0] : low;
-  view->range[1] = options->has_range ? options->range[1] : high;
-  view->is_cut = s->most > view->range[1] + 1e-4 * fabs(view->range[1]);
+                     .values = render_span_none};
 }
 
 static int finish(view_finder *s, render_view *view) {
@@ -340,7 +303,7 @@ static int finish(view_finder *s, render_view *view) {
   view->extent = 0.5f * sqrtf(vec_dot(size, size));
   view->lowest = -b[5];
   view->typical = s->has_bodies ? s->typical : 0.05f * view->extent;
-  set_range(s, view);
+  view->colours = render_colours_of(s->options, &s->values);
   const int code = place_camera(s, &all, view);
   const vec away = vec_sub(view->middle, view->camera.at);
   view->pixel = 2 * view->camera.tangent * sqrtf(vec_dot(away, away)) / (float)s->options->height;

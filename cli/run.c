@@ -11,7 +11,7 @@
 typedef struct run_options {
   const char *folder, *backend;
   int threads;
-  double until, checkpoint_every;
+  double until, every, checkpoint_every;
   bool resume, force, quiet, no_fallback;
   cli_texts settings;
 } run_options;
@@ -62,12 +62,12 @@ static void on_log(void *context, int level, const char *line) {
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
-/* NAME.out in the current folder; NAME is that of the scene without path and .yaml. */
+/* NAME.out in the current folder; NAME is that of the scene without path and .yaml or .hdf. */
 static char *default_folder(const char *scene) {
   const char *slash = strrchr(scene, '/'), *name = slash ? slash + 1 : scene;
   size_t length = strlen(name);
-  static const char *const suffixes[] = {".yaml", ".yml"};
-  for (size_t i = 0; i < 2; ++i) {
+  static const char *const suffixes[] = {".yaml", ".yml", ".hdf"};
+  for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; ++i) {
     const size_t suffix = strlen(suffixes[i]);
     if (length > suffix && strcmp(name + length - suffix, suffixes[i]) == 0) {
       length -= suffix;
@@ -171,6 +171,10 @@ static int check_options(const run_options *options) {
     cli_error("run: option '--until': %g is not a positive time in seconds", options->until);
     return CLI_INPUT;
   }
+  if (!isnan(options->every) && !(options->every > 0)) {
+    cli_error("run: option '--every': %g is not a positive time in seconds", options->every);
+    return CLI_INPUT;
+  }
   if (options->checkpoint_every < 0) {
     cli_error("run: option '--checkpoint-every': %g is not a time in seconds, 0 or more",
               options->checkpoint_every);
@@ -230,6 +234,8 @@ static int run_with(run_options *options, int argc, char **argv) {
        &options->force},
       {"until", 0, CLI_NUMBER, "T", "end at T seconds instead of the scene's `until`",
        &options->until},
+      {"every", 0, CLI_NUMBER, "T", "write output every T seconds instead of `output.every`",
+       &options->every},
       {"set", 0, CLI_TEXTS, "KEY=VALUE", "change the scene, e.g. step.dt=5e-4; may be repeated",
        &options->settings},
       {"threads", 0, CLI_COUNT, "N", "0: all cores (default); results do not depend on it",
@@ -244,7 +250,8 @@ static int run_with(run_options *options, int argc, char **argv) {
       {0}};
   const cli_usage usage = {
       .synopsis = "talus run SCENE [options]",
-      .about = "Runs a scene, a YAML file or the name of a built-in one, into a result folder.\n"
+      .about = "Runs a scene, a YAML file, the name of a built-in one, or a start file (talus\n"
+               "check --save), into a result folder.\n"
                "The last line on standard output has the hash of the final state.",
       .options = table,
       .more = "Ctrl-C saves the state and exits with 130. The same command with --resume goes\n"
@@ -257,9 +264,9 @@ static int run_with(run_options *options, int argc, char **argv) {
               "step since the last output time, and no emitter is still active.\n"
               "On a machine that is busy with other work, --threads 1 is faster for small\n"
               "scenes: threads wait for each other in every sweep.\n"
-              "--backend cuda takes fixed steps of ccp without restitution, joints, sleep and\n"
-              "motions on a GPU (check: the same on the host); the CPU takes all others, and\n"
-              "log.txt says why.\n"
+              "--backend cuda takes fixed steps of ccp without joints and sleep on a GPU (check:\n"
+              "the same on the host); the CPU takes all others, and log.txt says why, as talus\n"
+              "check SCENE --backend cuda does.\n"
               "\n"
               "DIR holds frames.hdf.series (open it in ParaView), frames/, history.csv,\n"
               "probes/, fields/, scene.yaml, log.txt and checkpoint.hdf.\n",
@@ -272,6 +279,11 @@ static int run_with(run_options *options, int argc, char **argv) {
     return cli_parse_exit(parsed);
   int code = check_options(options);
   talus_scene *scene = NULL;
+  char every[64];
+  if (!isnan(options->every)) {
+    snprintf(every, sizeof every, "output.every=%.17g", options->every);
+    options->settings.data[options->settings.count++] = every;
+  }
   catch_signals();
   if (code == CLI_DONE)
     code = cli_load_scene(path, &options->settings, &scene);
@@ -290,8 +302,8 @@ static int run_with(run_options *options, int argc, char **argv) {
 }
 
 int cli_run(int argc, char **argv) {
-  run_options options = {.backend = "cpu", .until = NAN, .checkpoint_every = 60};
-  options.settings.data = calloc((size_t)argc, sizeof *options.settings.data);
+  run_options options = {.backend = "cpu", .until = NAN, .every = NAN, .checkpoint_every = 60};
+  options.settings.data = calloc((size_t)argc + 1, sizeof *options.settings.data);
   if (!options.settings.data) {
     cli_error("out of memory");
     return CLI_FAILED;

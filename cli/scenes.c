@@ -20,14 +20,16 @@ static void put_problems(const char *problems) {
   free(shown);
 }
 
-bool cli_load_own_scene(const char *path, talus_scene **scene) {
-  char why[64];
-  FILE *file = tl_input_file(path, why, sizeof why);
+bool cli_load_own_scene(const char *path, talus_scene **scene, char *why, size_t size) {
+  FILE *file = tl_input_file(path, why, size);
   *scene = NULL;
   if (!file)
     return false;
   fclose(file);
-  return talus_scene_load(path, NULL, 0, scene, NULL) == TALUS_OK;
+  if (talus_scene_load(path, NULL, 0, scene, NULL) == TALUS_OK)
+    return true;
+  snprintf(why, size, "%s", talus_last_error());
+  return false;
 }
 
 int cli_load_scene(const char *path, const cli_texts *settings, talus_scene **scene) {

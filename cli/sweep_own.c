@@ -44,29 +44,36 @@ static bool is_log(const char *head) {
          begins(head + strspn(head, "\n"), "libgomp: ") || begins(head, "OMP: ");
 }
 
-/* Whether it is not there, empty, or ours. What is no plain file is left to whoever writes it. */
+/* Whether it is not there, empty, or ours. A link is not, whatever it points to: it would be
+ * followed. */
 static bool may_go(const char *path, bool (*is_ours)(const char *)) {
   char head[4096];
   struct stat there;
   if (lstat(path, &there) != 0)
     return errno == ENOENT;
-  if (!S_ISREG(there.st_mode) || there.st_size == 0)
-    return true;
-  return read_head(path, head, sizeof head) && is_ours(head);
+  if (!S_ISREG(there.st_mode))
+    return false;
+  return there.st_size == 0 || (read_head(path, head, sizeof head) && is_ours(head));
 }
 
 bool sweep_is_log(const char *path) { return may_go(path, is_log); }
 
 bool sweep_is_begun_scene(const char *path) {
   struct stat there;
-  return lstat(path, &there) == 0 && S_ISREG(there.st_mode) && may_go(path, is_scene);
+  return lstat(path, &there) == 0 && may_go(path, is_scene);
+}
+
+/* A log that is no plain file is left alone: its run fails, and the others go on. */
+static bool is_left_alone(const char *path) {
+  struct stat there;
+  return lstat(path, &there) == 0 && !S_ISREG(there.st_mode);
 }
 
 static int prove(const sweep *study, const char *name, const char *suffix,
                  bool (*is_ours)(const char *)) {
   char path[4096];
   sweep_path(study, name, suffix, path, sizeof path);
-  if (may_go(path, is_ours))
+  if (may_go(path, is_ours) || (is_ours == is_log && is_left_alone(path)))
     return CLI_DONE;
   cli_error("%s was not written by talus sweep, and this study would replace it; move it away, or "
             "choose another folder with -o",

@@ -285,6 +285,86 @@ TEST(balls_within_their_halo_bounce_in_short_steps) {
   talus_world_destroy(world);
 }
 
+/* Four balls in a frame that leaves them `room`, less than the halos that they would keep: position
+ * correction cannot satisfy all, and does not push anybody into a wall. */
+TEST(bodies_packed_closer_than_halos_stay_where_they_are) {
+  for (int i = 0; i < 12; ++i) {
+    static const double rooms[] = {0, 2e-7, 1e-6, 2e-6};
+    const talus_step_kind kind = i % 3 == 1 ? TALUS_STEP_LOCAL : TALUS_STEP_ADAPTIVE;
+    talus_world_def def = talus_world_def_default();
+    talus_world *world;
+    def.step = kind, def.dt = 0.01, def.threads = 2;
+    def.solve.kind = i % 3 == 2 ? TALUS_SOLVE_IMPULSE : TALUS_SOLVE_CCP;
+    CHECK_OK(talus_world_create(&def, &world));
+    const double width = 0.4 + rooms[i / 3];
+    const talus_material m = material(world, 0.4, 0);
+    const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+    body(world, shape(world, TALUS_CONTAINER, width, width, 1), m, (talus_dvec3){0, 0, 0.5},
+         (talus_vec3){0}, (talus_vec3){0}, TALUS_FIXED);
+    for (int k = 0; k < 4; ++k)
+      body(world, s, m, (talus_dvec3){k % 2 ? 0.1 : -0.1, k / 2 ? 0.1 : -0.1, 0.100001},
+           (talus_vec3){0}, (talus_vec3){0}, TALUS_FREE);
+    if (kind == TALUS_STEP_ADAPTIVE)
+      audit(world);
+    CHECK_MSG(talus_world_step(world, 10) == TALUS_OK, "case %d: %s", i, talus_last_error());
+    talus_report report;
+    CHECK_OK(talus_world_report(world, &report));
+    CHECK(report.dt_least > 1e-4);
+    talus_world_destroy(world);
+  }
+}
+
+/* Two balls that begin a step with a gap and end it with another one, both in halos: whether the
+ * rule of adaptive steps lets them. */
+static double gaps[2];
+static bool is_let;
+
+static talus_status watch_creep(void *context, const tl_crowd *crowd) {
+  talus_world *world = context;
+  const talus_real halos[] = {tl_halo_of(crowd->model, 0), tl_halo_of(crowd->model, 1)};
+  const double halo = (double)halos[0] + (double)halos[1];
+  talus_dvec3 begin[2] = {{0}}, end[2] = {{0}};
+  begin[1].x = 0.2 + gaps[0] * halo, end[1].x = 0.2 + gaps[1] * halo;
+  tl_state in = *crowd->in, out = *crowd->out;
+  in.position = begin, out.position = end;
+  tl_crowd two = *crowd;
+  two.in = &in, two.out = &out;
+  const tl_paths_rule rule = {.floor = {.halos = 0.75},
+                              .near = {.halos = 1},
+                              .near_floor = {.halos = 0.05},
+                              .fine = {.halos = 1e-3},
+                              .halos = halos};
+  tl_paths_report found;
+  TL_TRY(tl_step_check_paths(world->backend, &two, &rule, &found));
+  is_let = found.short_count == 0;
+  return TALUS_OK;
+}
+
+/* A sinking that is too little to be seen in one step is seen when it adds up. */
+TEST(bodies_do_not_creep_into_each_other) {
+  if (TALUS_SINGLE)
+    SKIP("gaps of a thousandth of a halo are roundings here");
+  static const struct {
+    double from, to;
+    bool is_let;
+  } cases[] = {{0.5, 0.3, true},          {0.04, 0.021, true},      {0.04, 0.018, false},
+               {-1e-3, -1.5e-3, true},    {-4e-3, -4.5e-3, true},   {-1e-3, -4e-3, false},
+               {-4.8e-3, -5.5e-3, false}, {-5.5e-3, -5.5e-3, true}, {-5.5e-3, -5.6e-3, false},
+               {-5.5e-3, -5.4e-3, true},  {-0.02, -0.0205, true}};
+  talus_world *world = make(0, 1e-3, -1);
+  const talus_material m = material(world, 0, 0);
+  const talus_shape s = shape(world, TALUS_SPHERE, 0.1, 0, 0);
+  for (int i = 0; i < 2; ++i)
+    body(world, s, m, (talus_dvec3){i, 0, 0}, (talus_vec3){0}, (talus_vec3){0}, TALUS_FREE);
+  world->watch = watch_creep, world->watch_context = world;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    gaps[0] = cases[i].from, gaps[1] = cases[i].to;
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_MSG(is_let == cases[i].is_let, "from %g to %g halos", gaps[0], gaps[1]);
+  }
+  talus_world_destroy(world);
+}
+
 TEST(threads_and_a_restart_change_no_bit) {
   talus_world *one = make_heap(1), *two = make_heap(3), *loaded;
   const uint64_t steps = check_is_short() ? 22 : 40;

@@ -198,6 +198,176 @@ TEST(periodic_axes_wrap_and_touch) {
   talus_world_destroy(world);
 }
 
+/* ---- impacts ----------------------------------------------------------------------------------
+ */
+
+static talus_body throw(talus_world * world, talus_shape shape, talus_material material,
+                        talus_dvec3 at, talus_vec3 velocity) {
+  talus_body_def def = talus_body_def_default();
+  talus_body body;
+  def.shape = shape, def.material = material;
+  def.position = at, def.velocity = velocity;
+  CHECK_OK(talus_world_add_body(world, &def, &body));
+  return body;
+}
+
+/* Balls that hit a floor and each other one by one, with spin and friction. */
+static uint64_t flights(talus_backend backend, uint64_t steps) {
+  talus_world *world = make_on(settings(1e-3), backend);
+  const talus_material rubber = rig_material(world, 0.3, 0.7);
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
+  rig_floor(world, rubber);
+  for (int k = 0; k < 4; ++k)
+    (void) throw(world, ball, rubber, (talus_dvec3){2.0 * k, 0, 0.3 + 0.1 * k}, rig_vec(1, k, 0));
+  (void) throw(world, ball, rubber, (talus_dvec3){1.0, 0.05, 0.35}, rig_vec(-3, 0, 0));
+  CHECK_OK(talus_world_step(world, steps));
+  const uint64_t hash = talus_world_hash(world);
+  talus_world_destroy(world);
+  return hash;
+}
+
+TEST(impacts_one_by_one_are_those_of_the_cpu_to_the_bit) {
+  CHECK_EQ_U64(flights(backend_of_test(), 300), flights(TALUS_BACKEND_CPU, 300));
+}
+
+/* Four corners meet at one moment: they are reflected together, and the box does not turn. */
+TEST(a_box_that_falls_flat_comes_back_flat) {
+  talus_world *world = make_on(settings(1e-3), backend_of_test());
+  const talus_material rubber = rig_material(world, 0.5, 0.5);
+  rig_floor(world, rubber);
+  const talus_body box = throw(world, rig_shape(world, TALUS_BOX, 0.4, 0.3, 0.2, 0), rubber,
+                               (talus_dvec3){0, 0, 0.15}, rig_vec(0, 0, -2));
+  CHECK_OK(talus_world_step(world, 60));
+  const talus_body_info info = rig_info(world, box);
+  CHECK_NEAR(info.spin.x, 0, BY_PRECISION(1e-9, 1e-3));
+  CHECK_NEAR(info.spin.y, 0, BY_PRECISION(1e-9, 1e-3));
+  CHECK(info.velocity.z > 0.4 && info.velocity.z < 1.1);
+  talus_world_destroy(world);
+}
+
+/* Cradles: what comes in on one side leaves on the other, whichever meets first. */
+TEST(a_row_of_balls_hands_on_its_momentum) {
+  talus_world_def def = settings(1e-3);
+  def.gravity = rig_vec(0, 0, 0);
+  talus_world *world = make_on(def, backend_of_test());
+  const talus_material steel = rig_material(world, 0, 1);
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
+  talus_body row[6];
+  for (int k = 0; k < 6; ++k)
+    row[k] = throw(world, ball, steel, (talus_dvec3){k == 0 ? -0.01 : 0.2001 * k, 0, 0},
+                   rig_vec(k == 0 ? 2 : 0, 0, 0));
+  CHECK_OK(talus_world_step(world, 60));
+  for (int k = 0; k < 6; ++k)
+    CHECK_NEAR(rig_info(world, row[k]).velocity.x, k == 5 ? 2 : 0, BY_PRECISION(1e-9, 1e-4));
+  talus_world_destroy(world);
+}
+
+/* All at once, with and without restitution: no energy is made, nobody sinks, and the fall costs
+ * about what it costs on the CPU. */
+static double fall(talus_backend backend, uint64_t steps) {
+  talus_world *world = make_on(settings(1e-3), backend);
+  const talus_material rubber = rig_material(world, 0.3, 0.6), clay = rig_material(world, 0.3, 0);
+  const talus_material_law dull = {.friction = 0.3};
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0),
+                    block = rig_shape(world, TALUS_BOX, 0.16, 0.16, 0.16, 0);
+  CHECK_OK(talus_world_set_material_law(world, rubber, clay, &dull));
+  rig_floor(world, rubber);
+  for (int k = 0; k < 48; ++k)
+    (void) throw(
+        world, k % 5 == 2 ? block : ball, k % 3 == 0 ? clay : rubber,
+        (talus_dvec3){0.21 * (k % 4) + 0.003 * (k % 5), 0.21 * (k / 4 % 4), 0.12 + 0.22 * (k / 16)},
+        rig_vec(0.1 * (k % 7) - 0.3, 0.1 * (k % 5) - 0.2, -1 - 0.1 * (k % 3)));
+  double had = INFINITY;
+  for (uint64_t done = 0; done < steps; done += 10) {
+    const talus_report report = rig_report(world);
+    const double has = report.kinetic_energy + report.potential_energy;
+    CHECK(has < had + 0.01 * fabs(had));
+    CHECK_EQ_U64(report.sunk, 0);
+    had = has;
+    CHECK_OK(talus_world_step(world, 10));
+  }
+  CHECK(rig_report(world).contact_work < 0);
+  talus_world_destroy(world);
+  return had;
+}
+
+TEST(many_impacts_at_once_make_no_energy) {
+  SKIP_IF_SHORT();
+  const double device = fall(backend_of_test(), 150), cpu = fall(TALUS_BACKEND_CPU, 150);
+  CHECK_NEAR(device / cpu, 1, 0.03);
+}
+
+/* ---- motions -----------------------------------------------------------------------------------
+ */
+
+static talus_body guide(talus_world *world, talus_shape shape, talus_material material,
+                        talus_dvec3 at, const talus_motion *motion) {
+  talus_body_def def = talus_body_def_default();
+  talus_body body;
+  def.shape = shape, def.material = material, def.kind = TALUS_KINEMATIC;
+  def.position = at, def.motion = *motion;
+  CHECK_OK(talus_world_add_body(world, &def, &body));
+  return body;
+}
+
+/* A floor that rises, a bar that swings and sweeps, and balls between them. */
+static void piston(talus_backend backend, talus_body_info *found) {
+  talus_world *world = make_on(settings(1e-3), backend);
+  const talus_material stone = rig_material(world, 0.5, 0.2);
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
+  const talus_motion rise = {.velocity = rig_vec(0, 0, 0.5)};
+  const talus_motion sweep = {.velocity = rig_vec(0, 0, 0.5),
+                              .amplitude = rig_vec(0.2, 0, 0),
+                              .frequency = 2,
+                              .spin = rig_vec(0, 0, 1)};
+  const talus_body floor =
+      guide(world, rig_shape(world, TALUS_PLANE, 0, 0, 1, 0), stone, (talus_dvec3){0, 0, 0}, &rise);
+  const talus_body bar = guide(world, rig_shape(world, TALUS_BOX, 0.2, 1, 0.4, 0), stone,
+                               (talus_dvec3){0, 0, 0.25}, &sweep);
+  const talus_body rider = throw(world, ball, stone, (talus_dvec3){1, 0, 0.1}, rig_vec(0, 0, 0.5));
+  const talus_body hit = throw(world, ball, stone, (talus_dvec3){0.25, 0, 0.1}, rig_vec(0, 0, 0.5));
+  const talus_body all[] = {floor, bar, rider, hit};
+  CHECK_OK(talus_world_step(world, 200));
+  for (int k = 0; k < 4; ++k)
+    found[k] = rig_info(world, all[k]);
+  talus_world_destroy(world);
+}
+
+TEST(bodies_that_follow_motions_carry_and_push_others) {
+  talus_body_info device[4], cpu[4];
+  piston(backend_of_test(), device);
+  piston(TALUS_BACKEND_CPU, cpu);
+  CHECK_NEAR(device[0].position.z, 0.1, 1e-12);
+  CHECK_NEAR(device[2].position.z, 0.2, 1e-3);
+  CHECK_NEAR(device[2].velocity.z, 0.5, 1e-2);
+  CHECK(device[3].velocity.x > 0.5);
+  for (int k = 0; k < 4; ++k) {
+    CHECK_NEAR(device[k].position.x, cpu[k].position.x, k < 2 ? 0 : 0.01);
+    CHECK_NEAR(device[k].position.y, cpu[k].position.y, k < 2 ? 0 : 0.01);
+    CHECK_NEAR(device[k].position.z, cpu[k].position.z, k < 2 ? 0 : 2e-3);
+  }
+}
+
+/* What a floor feels of an impact is in its contact: m (1 + e) v. */
+TEST(impulses_of_impacts_come_home) {
+  talus_world_def def = settings(1e-3);
+  def.gravity = rig_vec(0, 0, 0);
+  talus_world *world = make_on(def, backend_of_test());
+  const talus_material rubber = rig_material(world, 0, 0.5);
+  rig_floor(world, rubber);
+  const talus_body ball = throw(world, rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0), rubber,
+                                (talus_dvec3){0, 0, 0.1005}, rig_vec(0, 0, -1));
+  const double mass = (double)rig_info(world, ball).mass;
+  static talus_contact contacts[8];
+  size_t count;
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK_OK(talus_world_contacts(world, contacts, 8, &count));
+  CHECK_EQ_U64(count, 1);
+  CHECK_NEAR(contacts[0].impulse.z / (mass * 1.5), 1, BY_PRECISION(1e-9, 1e-4));
+  CHECK_NEAR(rig_info(world, ball).velocity.z, 0.5, BY_PRECISION(1e-9, 1e-4));
+  talus_world_destroy(world);
+}
+
 /* ---- where rows are ---------------------------------------------------------------------------
  */
 
@@ -257,6 +427,7 @@ TEST(check_and_the_device_take_the_same_steps) {
     SKIP("TALUS_TEST_BACKEND names no other device");
   CHECK_EQ_U64(hash_after(backend_of_test(), 300), hash_after(TALUS_BACKEND_CHECK, 300));
   CHECK_EQ_U64(hash_after(backend_of_test(), 300), hash_after(backend_of_test(), 300));
+  CHECK(fall(backend_of_test(), 150) == fall(TALUS_BACKEND_CHECK, 150));
 }
 
 /* ---- what a device cannot ---------------------------------------------------------------------
@@ -274,6 +445,7 @@ static uint64_t bounce(talus_backend backend, talus_status *status, bool no_fall
   talus_world *world = NULL;
   def.backend = backend;
   def.no_fallback = no_fallback;
+  def.sleep = (talus_sleep_def){0.01, 0.1};
   def.log = remember;
   CHECK_OK(talus_world_create(&def, &world));
   const talus_material rubber = rig_material(world, 0.3, 0.5);
@@ -293,11 +465,11 @@ TEST(what_a_device_does_not_know_the_cpu_does_and_the_log_says_so_once) {
   CHECK_STR(said, "");
   CHECK_EQ_U64(bounce(backend_of_test(), &status, false), hash);
   CHECK_OK(status);
-  const char *first = strstr(said, "does not know restitution");
+  const char *first = strstr(said, "does not know sleep");
   CHECK(first && !strstr(first + 1, "does not know"));
   (void)bounce(backend_of_test(), &status, true);
   CHECK(status == TALUS_ERROR_UNSUPPORTED);
-  CHECK(strstr(talus_last_error(), "does not know restitution"));
+  CHECK(strstr(talus_last_error(), "does not know sleep"));
 }
 
 TEST(a_body_that_cannot_be_is_named_and_the_state_before_stays) {

@@ -161,7 +161,7 @@ static int compare_with_peace(const talus_world_def *def, int n, uint64_t steps)
   return stops;
 }
 
-TEST(stepping_goes_on_bit_for_bit_after_steps_that_were_given_up) {
+static int compare_all_with_peace(void) {
   talus_world_def def = talus_world_def_default();
   def.threads = 2;
   def.solve.iterations = def.solve.iterations_max = 200, def.solve.tolerance = 0;
@@ -173,7 +173,15 @@ TEST(stepping_goes_on_bit_for_bit_after_steps_that_were_given_up) {
   stops += compare_with_peace(&def, 200, 10);
   def.solve.kind = TALUS_SOLVE_PENALTY;
   def.dt = 1e-5;
-  stops += compare_with_peace(&def, 200, 10);
+  return stops + compare_with_peace(&def, 200, 10);
+}
+
+/* On a machine that is busy with other work the thread that disturbs may come too late: then all is
+ * done again. */
+TEST(stepping_goes_on_bit_for_bit_after_steps_that_were_given_up) {
+  int stops = 0;
+  for (int round = 0; round < 10 && stops <= 10; ++round)
+    stops += compare_all_with_peace();
   CHECK_MSG(stops > 10, "stopped %d times alone", stops);
 }
 

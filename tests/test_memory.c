@@ -1,3 +1,7 @@
+#if defined(__linux__)
+#include <malloc.h> /* malloc_usable_size */
+#endif
+
 #include "base/memory.h"
 
 #include "base/parallel.h"
@@ -57,6 +61,29 @@ TEST(large_blocks_keep_contents_and_counts_as_they_grow_and_shrink) {
   CHECK_OK(tl_resize(&block, old, 0));
   CHECK(tl_memory_count().bytes == held);
 }
+
+#if defined(__linux__)
+/* The system puts a block below the one before it, and it ends where that one begins. */
+TEST(what_lies_behind_a_large_block_stays_when_it_shrinks) {
+  const size_t large = (size_t)1 << 21, first = large + 4096, mine = (size_t)1 << 20;
+  for (size_t k = 0; k < 8; ++k) {
+    unsigned char *neighbour = malloc(mine + (k << 16));
+    void *block = NULL;
+    CHECK(neighbour != NULL);
+    memset(neighbour, 0x5a, mine);
+    CHECK_OK(tl_resize(&block, 0, first));
+    const size_t most = malloc_usable_size(block); /* as long as it may become where it is */
+    CHECK_OK(tl_resize(&block, first, most));
+    CHECK_OK(tl_resize(&block, most, large));
+    size_t changed = 0;
+    for (size_t i = 0; i < mine; ++i)
+      changed += neighbour[i] != 0x5a;
+    CHECK(changed == 0);
+    CHECK_OK(tl_resize(&block, large, 0));
+    free(neighbour);
+  }
+}
+#endif
 
 TEST(counters_follow_allocations) {
   tl_memory_reset_peak();

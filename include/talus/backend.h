@@ -34,8 +34,8 @@ typedef struct talus_world talus_world;
 
 /* Where the next steps run; a checkpoint does not keep it. On a device bodies and contacts stay
  * there from step to step, and come home when a call asks for them. It takes fixed steps of ccp by
- * gauss-seidel, without joints, sleep, restitution and motions, of all shapes but meshes
- * and revolved walls (docs/gpu.md). Whatever else there is, the CPU takes the steps, and the log
+ * gauss-seidel, without joints and sleep, of all shapes but meshes and revolved walls
+ * (docs/gpu.md). Whatever else there is, the CPU takes the steps, and the log
  * says once why; with no_fallback a step then fails with TALUS_ERROR_UNSUPPORTED. Results are not
  * those of the CPU, bit by bit: rows are swept in another order; `check` and `cuda` agree.
  * TALUS_ERROR_UNSUPPORTED: this build has no such backend; TALUS_ERROR_DEVICE: the machine has no
@@ -46,7 +46,7 @@ TALUS_API talus_status talus_world_set_backend(talus_world *world, talus_backend
 /* What steps did with a device. */
 typedef struct talus_device_use {
   const char *device;    /* its title, or NULL: none was used yet */
-  const char *fallback;  /* why the CPU takes the steps, or NULL */
+  const char *fallback;  /* why the CPU takes the steps, or NULL; known before the first one */
   uint64_t steps;        /* taken there, */
   uint64_t sent;         /* by bodies that went there so many times */
   uint64_t step_bytes;   /* most that a step moved to and fro */

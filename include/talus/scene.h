@@ -16,12 +16,12 @@ typedef struct talus_scene talus_scene;
 /* Frees text that a call of this header handed out; NULL is fine. */
 TALUS_API void talus_text_free(char *text);
 
-/* Reads and validates a scene: a file's path, or a built-in scene's name where no such file is.
- * `settings` are n texts "dotted.key=value" (entries of lists by number from 0, or by name:
- * "bodies.2.mass=1", "bodies.drum.mass=1"), laid over the file before it is checked. On
- * TALUS_ERROR_FORMAT *problems (may be NULL) is every error, each as "file:line:column: what, and
- * what was expected" with the line and a caret; free it with talus_text_free. talus_last_error() is
- * the first of them and their number. */
+/* Reads and validates a scene: a file's path (of a start file, too: talus_scene_save), or a
+ * built-in scene's name where no such file is. `settings` are n texts "dotted.key=value" (entries
+ * of lists by number from 0, or by name: "bodies.2.mass=1", "bodies.drum.mass=1"), laid over the
+ * file before it is checked. On TALUS_ERROR_FORMAT *problems (may be NULL) is every error, each as
+ * "file:line:column: what, and what was expected" with the line and a caret; free it with
+ * talus_text_free. talus_last_error() is the first of them and their number. */
 TALUS_API talus_status talus_scene_load(const char *path, const char *const *settings, size_t n,
                                         talus_scene **scene, char **problems);
 
@@ -43,6 +43,17 @@ TALUS_API talus_status talus_scene_write(const talus_scene *scene, char **text);
  * one message with a line for each, with file:line:column. */
 TALUS_API talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
                                          void *log_context, talus_world **world);
+
+/* Writes a start file: the world that talus_scene_build made of the scene, at time 0, and the scene
+ * as resolved. talus_scene_load reads it like a scene file, also in builds without libyaml and
+ * where the files that the scene names are not; talus_scene_build then loads the world, and a run
+ * has the bits of a run of the scene. Of such a scene settings may change until, output, quiet and
+ * strict. A file of that name is replaced as a whole. */
+TALUS_API talus_status talus_scene_save(const talus_scene *scene, talus_world *world,
+                                        const char *path);
+
+/* Whether the scene was loaded from a start file. */
+TALUS_API bool talus_scene_is_start(const talus_scene *scene);
 
 /* A world with the shapes of the scene, those written in place included, and nothing else: to look
  * at with talus_world_get_shape. */

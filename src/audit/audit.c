@@ -9,7 +9,7 @@
 
 talus_audit_def talus_audit_def_default(void) { return (talus_audit_def){.tolerance = -1}; }
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 #define TELL_EVERY 0.2 /* s */
 
@@ -156,7 +156,7 @@ talus_status talus_audit(const talus_audit_def *def, talus_audit_result *result)
   TL_NEED(result);
   *result = (talus_audit_result){0};
   return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                 "this build has no scenes and results: an audit needs libyaml and HDF5");
+                 "this build has no scenes and results: an audit needs HDF5");
 }
 
 #endif

@@ -81,13 +81,16 @@ static bool fits_in_place(void *block, size_t old_bytes, size_t bytes) {
   return old_bytes >= LARGE_PAGE && bytes >= LARGE_PAGE && bytes <= malloc_usable_size(block);
 }
 
-/* Large pages that a block begins to use are asked for; those that it used are given back. */
+/* Large pages that a block begins to use are asked for; those that it used are given back. Pages
+ * that it has as a whole, and no other: it need not end where a large page does, and what follows
+ * is somebody else's, who would find zeros there. */
 static void use_pages(void *block, size_t old_bytes, size_t bytes) {
   const size_t old = round_up(old_bytes, LARGE_PAGE), now = round_up(bytes, LARGE_PAGE);
-  if (now > old)
-    (void)madvise((char *)block + old, now - old, MADV_HUGEPAGE);
-  else if (now < old)
-    (void)madvise((char *)block + now, old - now, MADV_DONTNEED);
+  const size_t own = (old_bytes > bytes ? old_bytes : bytes) / PAGE * PAGE;
+  if (own > old && now > old)
+    (void)madvise((char *)block + old, own - old, MADV_HUGEPAGE);
+  else if (own > now && old > now)
+    (void)madvise((char *)block + now, own - now, MADV_DONTNEED);
 }
 #else
 static void *take_block(size_t bytes) {

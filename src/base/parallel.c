@@ -133,6 +133,31 @@ void tl_for(const tl_par *par, size_t n, size_t grain, tl_range_fn *fn, void *co
 #endif
 }
 
+#define RANGES ((size_t)8) /* that a worker takes on average: fewer are uneven, more cost time */
+
+void tl_for_uneven(const tl_par *par, size_t n, size_t grain, tl_range_fn *fn, void *context) {
+  if (grain == 0)
+    grain = DEFAULT_GRAIN;
+  const int wanted = n <= grain ? 1 : workers_wanted(par);
+  if (wanted == 1) {
+    tl_for(par, n, grain, fn, context);
+    return;
+  }
+#ifdef _OPENMP
+  const size_t pieces = (n - 1) / grain + 1, ranges = RANGES * (size_t)wanted;
+  const size_t length = (pieces < ranges ? 1 : pieces / ranges) * grain;
+  _Atomic size_t next;
+  atomic_init(&next, 0);
+#pragma omp parallel num_threads(wanted)
+  for (;;) {
+    const size_t begin = atomic_fetch_add_explicit(&next, length, memory_order_relaxed);
+    if (begin >= n)
+      break;
+    fn(context, begin, n - begin < length ? n : begin + length);
+  }
+#endif
+}
+
 void tl_deal(const tl_par *par, size_t n, tl_range_fn *fn, void *context) {
   _Atomic size_t next;
   atomic_init(&next, 0);

@@ -372,7 +372,7 @@ static void search_levels(const tl_bins *bins, tl_pair *out) {
   for (int l = 0; l <= bins->levels; ++l) {
     search_work work = {bins, l, out};
     const size_t blocks = bins->first_block[l + 1] - bins->first_block[l];
-    tl_for(&bins->model->par, blocks, 2, search_blocks, &work);
+    tl_for_uneven(&bins->model->par, blocks, 2, search_blocks, &work);
   }
 }
 

@@ -145,7 +145,7 @@ talus_status tl_reach_judge(tl_reach *reach, const tl_contacts *contacts) {
     reach->verdict_room = contacts->count + contacts->count / 8;
     TL_TAKE(reach->crowd->arena, reach->verdict_room, &reach->verdicts);
   }
-  tl_for(par, contacts->count, 512, judge_range, &job);
+  tl_for_uneven(par, contacts->count, 512, judge_range, &job);
   if (!memchr(reach->verdicts, TL_REACH_STRIKES, contacts->count))
     return TALUS_OK;
   return tl_push_spread(reach, contacts);
@@ -196,7 +196,7 @@ void tl_reach_sift(tl_reach *reach, tl_contacts *contacts) {
   const bool law_states = tl_contacts_have_law_states(contacts);
   const size_t count = contacts->count;
   sift_job job = {reach, contacts};
-  tl_for(&reach->model->par, count, 1024, decide_range, &job);
+  tl_for_uneven(&reach->model->par, count, 1024, decide_range, &job);
   size_t kept = 0;
   for (size_t i = 0; i < count;) {
     const uint8_t *far = memchr(reach->verdicts + i, TL_REACH_FAR, count - i);

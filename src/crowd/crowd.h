@@ -34,6 +34,7 @@ typedef struct tl_crowd {
   struct tl_joint_state *joints_after; /* what this step makes of them, by row */
   const struct tl_pairs *bonds;        /* held together by forces of zones, for sleep; or NULL */
   bool is_shortest; /* adaptive: it cannot be shortened, so that all that may meet in it touches */
+  bool stays_deep;  /* adaptive: overlap is not corrected, because correction led to an overlap */
   bool sleeps;      /* who is slow may fall asleep, and wake: in the world's own crowd alone */
   tl_arena *arena;  /* scratch */
 
@@ -52,11 +53,11 @@ typedef struct tl_crowd {
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
   struct tl_local *local; /* of local time (step/local/local.h), for audits; NULL: other steps */
-  struct tl_residency *where; /* rows may live elsewhere (residency.h); NULL: all are here */
-  struct tl_flights *flights; /* of events (flights.h), where somebody averages them; or NULL */
+  struct tl_residency *where;   /* rows may live elsewhere (residency.h); NULL: all are here */
+  struct tl_flights *flights;   /* of events (flights.h), where somebody averages them; or NULL */
   struct tl_passings *passings; /* who went through walls (contact/passing.h); NULL: nobody asks */
-  size_t *swept;              /* pairs that were followed on their way (narrow/swept.h); or NULL */
-  struct tl_cancel *cancel;   /* asks to give up (base/cancel.h); NULL: nobody does */
+  size_t *swept;            /* pairs that were followed on their way (narrow/swept.h); or NULL */
+  struct tl_cancel *cancel; /* asks to give up (base/cancel.h); NULL: nobody does */
 } tl_crowd;
 
 static inline uint32_t tl_crowd_slot(const tl_crowd *crowd, size_t i) {

@@ -211,15 +211,6 @@ static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, s
                            model->property.material[b]];
 }
 
-/* The time of a clock that is ahead of the world's. If both are whole numbers of steps it is that
- * number times dt, to the bit: a run that continues another then has the same times. */
-static inline double tl_clock_at(double ahead, double dt, double time) {
-  if (ahead == 0)
-    return time;
-  const double first = nearbyint(ahead / dt), steps = nearbyint(time / dt);
-  return first * dt == ahead && steps * dt == time ? (first + steps) * dt : time + ahead;
-}
-
 /* Pose and velocity of the kinematic body in a slot. */
 static inline tl_moving tl_body_moving(const tl_model *model, size_t slot, double time) {
   const tl_motion *m = &model->motions.data[model->property.motion[slot]];

@@ -39,6 +39,18 @@ typedef struct tl_moving {
   tl_dquat rotation;
 } tl_moving;
 
+/* ---- time --------------------------------------------------------------------------------------
+ */
+
+/* The time of a clock that is ahead of the world's. If both are whole numbers of steps it is that
+ * number times dt, to the bit: a run that continues another then has the same times. */
+TL_FN double tl_clock_at(double ahead, double dt, double time) {
+  if (ahead == 0)
+    return time;
+  const double first = nearbyint(ahead / dt), steps = nearbyint(time / dt);
+  return first * dt == ahead && steps * dt == time ? (first + steps) * dt : time + ahead;
+}
+
 /* ---- quaternions in double, as in quat.h ----------------------------------------------------- */
 
 TL_FN tl_dquat tl_dquat_make(double w, double x, double y, double z) {

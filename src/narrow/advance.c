@@ -229,7 +229,7 @@ static void look(const job *j, double t, double margin, view *v) {
 /* Support of a convex body along n at time t, m. */
 static double farthest(const tl_mover *m, double t, talus_dvec3 n) {
   const tl_posed p = pose_at(m, t);
-  tl_convex c;
+  tl_convex c = {0};
   if (m->shape->kind == TALUS_MESH) {
     const tl_frame frame = tl_frame_from_quat(p.rotation);
     const talus_dvec3 local = tl_frame_to_local(&frame, n);

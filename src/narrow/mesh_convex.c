@@ -349,8 +349,8 @@ static void begin(const tl_posed *a, const tl_posed *b, talus_real margin, conve
   job->slack = a->shape->kind == TALUS_ELLIPSOID || a->shape->kind == TALUS_SUPERELLIPSOID
                    ? SEARCHED
                    : SLANT;
-  tl_mesh_points_clear(&job->points,
-                       2 * fmin(job->body.reach, (double)b->shape->radius * job->m.scale));
+  tl_mesh_points_clear(
+      &job->points, 2 * fmin(job->body.reach, (double)b->shape->radius * job->m.scale), b->whole);
   find_box(job);
 }
 

@@ -62,7 +62,7 @@ static flat_job start(const tl_posed *a, talus_real margin) {
   job.m = tl_mesh_pose(a);
   job.margin = (double)margin, job.rounding = job.m.f->rounding * job.m.scale;
   job.wall = NULL, job.feature = 0;
-  tl_mesh_points_clear(&job.points, 2 * (double)a->shape->radius * job.m.scale);
+  tl_mesh_points_clear(&job.points, 2 * (double)a->shape->radius * job.m.scale, a->whole);
   return job;
 }
 
@@ -94,6 +94,8 @@ int tl_mesh_container(const tl_posed *a, const tl_posed *b, talus_real margin, t
   const talus_dvec3 edges =
       tl_dvec3(half * b->shape->size[0], half * b->shape->size[1], half * b->shape->size[2]);
   flat_job job = start(a, margin);
+  if (a->whole) /* for each wall */
+    job.points.keeps = TL_MESH_WHOLE / TL_CONTAINER_WALLS;
   double extent[3];
   for (int i = 0; i < 3; ++i) {
     const talus_dvec3 axis = tl_frame_to_local(&job.m.frame, tl_frame_axis(&frame, i));

@@ -34,7 +34,7 @@ tl_mesh_pair tl_mesh_pair_make(const tl_posed *a, const tl_posed *b, talus_real 
   p.a_to_b = move_of(&p.a, &p.b), p.b_to_a = move_of(&p.b, &p.a);
   p.rounding = p.a.f->rounding * p.a.scale + p.b.f->rounding * p.b.scale;
   p.radius = fmin((double)a->shape->radius * p.a.scale, (double)b->shape->radius * p.b.scale);
-  p.thesis = a->thesis;
+  p.thesis = a->thesis, p.whole = a->whole;
   p.is_tank[0] = a->shape->open == TALUS_SIDES_IN, p.is_tank[1] = b->shape->open == TALUS_SIDES_IN;
   const double behind = (first ? FIRST : SHALLOW) * p.radius;
   p.reach = fmax(fmax(p.margin, 0) + p.rounding, p.thesis ? 0 : behind);
@@ -90,11 +90,11 @@ tl_tree_box tl_mesh_moved_box(const tl_mesh_move *move, const tl_tree_node *n, u
 }
 
 void tl_mesh_points_start(tl_mesh_points *points, const tl_mesh_pair *pair) {
-  points->count = 0;
-  points->size = 2 * pair->radius;
-  points->same =
-      pair->thesis ? fmax(pair->reach, TL_PATCH_SAME * points->size) : TL_PATCH_SAME * points->size;
-  points->alike = pair->thesis ? 0.98 : 1 - 1e-6;
+  tl_mesh_points_clear(points, 2 * pair->radius, pair->whole);
+  if (!pair->thesis || pair->whole)
+    return;
+  points->same = fmax(pair->reach, points->same);
+  points->alike = 0.98;
 }
 
 tl_triangle_corners tl_mesh_pair_first(const tl_mesh_pair *pair, uint32_t triangle) {
@@ -115,15 +115,31 @@ tl_triangle_corners tl_mesh_pair_second(const tl_mesh_pair *pair, uint32_t trian
   return t;
 }
 
+/* The gap of a feature that is outside of its cone by `lean`. Where no point is dropped, the last
+ * tenth of the slack takes it to the margin, where it has no force. It does so without a torque, so
+ * that it is not more than a tenth. */
+static double faded(const tl_mesh_pair *pair, double gap, double lean, double slack) {
+  const double t = fmin(10 * lean / slack - 9, 1);
+  if (!pair->whole || !(t > 0) || !(gap < pair->margin))
+    return gap;
+  return gap + t * t * (3 - 2 * t) * (pair->margin - gap);
+}
+
 /* ---- vertices -------------------------------------------------------------------------------- */
+
+static double lean_of_vertex(const tl_mesh_posed *m, uint32_t vertex, talus_dvec3 towards) {
+  return tl_vertex_lean(m->f, vertex, tl_frame_to_local(&m->frame, towards));
+}
 
 /* Adds a vertex x of one body (world), whose height above the other is `s`. */
 static void add_vertex(const tl_mesh_pair *pair, bool is_a, uint32_t vertex, uint32_t feature,
                        talus_dvec3 x, talus_dvec3 away, double s, tl_mesh_points *points) {
   const tl_mesh_posed *own = is_a ? &pair->a : &pair->b;
-  const double gap = s - pair->rounding;
+  double gap = s - pair->rounding;
   if (!(gap <= pair->margin))
     return;
+  if (pair->whole)
+    gap = faded(pair, gap, lean_of_vertex(own, vertex, tl_dscale(away, -1)), SLANT);
   const talus_dvec3 surface = tl_dalong(x, -own->f->rounding * own->scale, away);
   tl_point point =
       tl_point_at(surface, away, gap, is_a ? vertex : feature, is_a ? feature : vertex);
@@ -235,6 +251,12 @@ static bool edges_look(const tl_mesh_pair *pair, const side *a, const side *b, t
   return edge_looks(&pair->b, b->number, w) && edge_looks(&pair->a, a->number, tl_dscale(w, -1));
 }
 
+static double lean_of_edges(const tl_mesh_pair *pair, const side *a, const side *b, talus_dvec3 w) {
+  return fmax(
+      tl_edge_lean(pair->b.f, b->number, tl_frame_to_local(&pair->b.frame, w)),
+      tl_edge_lean(pair->a.f, a->number, tl_frame_to_local(&pair->a.frame, tl_dscale(w, -1))));
+}
+
 static void meet_edges(const tl_mesh_pair *pair, const side *a, const side *b,
                        tl_mesh_points *points) {
   const talus_dvec3 r = tl_dsub(a->from, b->from);
@@ -259,9 +281,11 @@ static void meet_edges(const tl_mesh_pair *pair, const side *a, const side *b,
         !is_behind(&pair->b, on_a, -apart))
       return;
   }
-  const double gap = apart - pair->rounding;
+  double gap = apart - pair->rounding;
   if (!(gap <= pair->margin))
     return;
+  if (pair->whole)
+    gap = faded(pair, gap, lean_of_edges(pair, a, b, w), SLANT_OF_EDGE);
   const tl_point point =
       tl_point_at(tl_dalong(on_a, -pair->a.f->rounding * pair->a.scale, w), w, gap,
                   tl_key_of_edge(pair->a.f, a->number), tl_key_of_edge(pair->b.f, b->number));

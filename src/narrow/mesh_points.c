@@ -9,8 +9,9 @@ static bool is_copy(const tl_mesh_points *points, const tl_point *a, const tl_po
          tl_dot(a->normal, b->normal) > TL_R(points->alike);
 }
 
-void tl_mesh_points_clear(tl_mesh_points *points, double size) {
+void tl_mesh_points_clear(tl_mesh_points *points, double size, bool whole) {
   points->count = 0;
+  points->keeps = whole ? TL_MESH_WHOLE : TL_MANIFOLD_MAX;
   points->size = size;
   points->same = TL_PATCH_SAME * size;
   points->alike = 1 - 1e-6;
@@ -27,6 +28,21 @@ static void drop_copies(tl_mesh_points *points) {
              (list[j].gap < list[i].gap || (list[j].gap == list[i].gap && j < i));
     if (!copy)
       list[kept++] = list[i]; /* the next one is compared with it only if deeper */
+  }
+  points->count = kept;
+}
+
+/* Of copies keeps the first: with springs the deepest would change by rounding, and forget what
+ * friction stretched. */
+static void keep_first_copies(tl_mesh_points *points) {
+  tl_point *list = points->list;
+  int kept = 0;
+  for (int i = 0; i < points->count; ++i) {
+    bool copy = false;
+    for (int j = 0; j < kept && !copy; ++j)
+      copy = is_copy(points, &list[i], &list[j]);
+    if (!copy)
+      list[kept++] = list[i];
   }
   points->count = kept;
 }
@@ -77,8 +93,11 @@ static void reduce(tl_mesh_points *points) {
   int bin[TL_MESH_CANDIDATES];
   bool stays[TL_MESH_CANDIDATES] = {false};
   tl_sort_by_features(points->list, points->count);
-  drop_copies(points);
-  if (points->count <= TL_MANIFOLD_MAX)
+  if (points->keeps > TL_MANIFOLD_MAX)
+    keep_first_copies(points);
+  else
+    drop_copies(points);
+  if (points->count <= points->keeps)
     return;
   int bins = TL_MESH_BINS + 1;
   for (int i = 0; bins > TL_MESH_BINS; ++i)
@@ -106,11 +125,11 @@ void tl_mesh_points_add(tl_mesh_points *points, const tl_point *point) {
 }
 
 void tl_mesh_points_close(tl_mesh_points *points) {
-  if (points->count > TL_MESH_MOST)
+  if (points->count > tl_mesh_points_room(points))
     reduce(points);
 }
 
-int tl_mesh_points_take(tl_mesh_points *points, tl_point out[TL_MESH_MOST]) {
+int tl_mesh_points_take(tl_mesh_points *points, tl_point *out) {
   reduce(points);
   memcpy(out, points->list, (size_t)points->count * sizeof *out);
   return points->count;

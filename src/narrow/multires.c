@@ -23,7 +23,12 @@ static int by_parent(const void *left, const void *right) {
 
 void tl_multires_begin(tl_multires *m, double reach) {
   m->reach = reach;
-  m->count = m->widened = 0;
+  m->count = m->widened = m->looks.count = 0;
+}
+
+talus_status tl_multires_begin_look(tl_multires *m) {
+  m->widened = 0;
+  return tl_array_push(&m->looks, (uint64_t)0);
 }
 
 static void release_pair(tl_multires_pair *p) {
@@ -39,6 +44,7 @@ void tl_multires_release(tl_multires *m) {
   for (size_t i = 0; i < m->pairs.count; ++i)
     release_pair(&m->pairs.data[i]);
   tl_array_free(&m->pairs);
+  tl_array_free(&m->looks);
   m->count = 0;
 }
 
@@ -260,6 +266,8 @@ static talus_status add_up(tl_multires *m, const tl_fronts *fronts, const tl_pai
     start[i] = total;
     total += p->leaves;
     m->widened += p->widened;
+    if (m->looks.count > 0)
+      m->looks.data[m->looks.count - 1] += p->asked.count;
     m->product += p->product;
   }
   start[fronts->count] = total;

@@ -24,10 +24,13 @@ typedef struct tl_multires {
   /* comparisons as printed, all active nodes of one body with all of the other: sum over pairs and
    * looks since the world was made */
   uint64_t product;
+  TL_ARRAY(uint64_t) looks; /* comparisons of each look of a step, over all pairs */
 } tl_multires;
 
 /* Goes back to the roots of all pairs, and forgets the pairs. */
 void tl_multires_begin(tl_multires *m, double reach);
+/* Begins a look: nothing is widened yet, and nothing compared. */
+talus_status tl_multires_begin_look(tl_multires *m);
 void tl_multires_release(tl_multires *m);
 
 #endif

@@ -237,7 +237,7 @@ static void drop_far(work *job, size_t contacts) {
     contacts += job->blocks[i].room;
   }
   if (tl_reach_is_crowd(strikes, contacts))
-    tl_for(&job->model->par, job->block_count, GRAIN, drop_far_pairs, job);
+    tl_for_uneven(&job->model->par, job->block_count, GRAIN, drop_far_pairs, job);
 }
 
 /* Lists the pairs of a block that may have contacts, in order; returns their number. */
@@ -423,7 +423,7 @@ static talus_status lay_kept(const work *job, size_t blocks) {
 /* Runs the blocks from job->first on that share the scratch. */
 static talus_status run_batch(work *job, size_t blocks, tl_contacts *contacts) {
   const tl_par *par = &job->model->par;
-  tl_for(par, blocks, GRAIN, find_in_blocks, job);
+  tl_for_uneven(par, blocks, GRAIN, find_in_blocks, job);
   TL_GO_ON(job->crowd->cancel); /* otherwise blocks are not counted */
   size_t total = contacts->count;
   for (size_t i = job->first; i < job->first + blocks; ++i) {
@@ -433,7 +433,7 @@ static talus_status run_batch(work *job, size_t blocks, tl_contacts *contacts) {
   TL_TRY(tl_array_reserve(contacts, total));
   TL_TRY(lay_kept(job, blocks));
   job->contacts = contacts->data;
-  tl_for(par, blocks, GRAIN, append_blocks, job);
+  tl_for_uneven(par, blocks, GRAIN, append_blocks, job);
   contacts->count = total;
   return TALUS_OK;
 }
@@ -445,7 +445,7 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   TL_TRY(tl_spheres_take(job->crowd, job->pairs->count, job->margins, &job->spheres));
   TL_TRY(tl_parts_find(&job->scope, job->pairs, &job->parts));
   TL_GO_ON(job->crowd->cancel);
-  tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
+  tl_for_uneven(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
   TL_GO_ON(job->crowd->cancel); /* otherwise blocks are not measured */
   drop_far(job, contacts->count);
   size_t most, most_kept;

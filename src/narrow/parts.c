@@ -21,8 +21,8 @@ typedef struct batch {
   const tl_narrow_scope *scope;
   tl_parts_pair **list[WAYS];
   size_t count[WAYS];
-  tl_contact *room; /* of pairs searched by the table: TL_NARROW_MAX_POINTS each */
-  tl_contact *fast; /* of pairs that are followed: the same */
+  tl_contact *room; /* of pairs searched by the table: TL_PARTS_MAX_POINTS each */
+  tl_contact *fast; /* of pairs that are followed: TL_NARROW_MAX_POINTS each */
 } batch;
 
 static bool has_parts(const tl_model *model) {
@@ -67,12 +67,12 @@ static void find_whole(void *context, size_t begin, size_t end) {
   const batch *job = context;
   for (size_t i = begin; i < end; ++i) {
     tl_parts_pair *p = job->list[WHOLE][i];
-    tl_point points[TL_NARROW_MAX_POINTS];
-    p->found = job->room + i * TL_NARROW_MAX_POINTS;
+    tl_point points[TL_PARTS_MAX_POINTS];
+    p->found = job->room + i * TL_PARTS_MAX_POINTS;
     p->count = 0;
     if (tl_cancel_look(job->scope->crowd->cancel))
       continue;
-    const tl_ordered o = tl_order_pair(job->scope, &p->pair);
+    const tl_ordered o = tl_parts_order(job->scope, &p->pair);
     if (o.first.flat && o.first.shape->facets && o.second.shape->facets)
       tl_narrow_count(
           job->scope->crowd->counts,
@@ -163,7 +163,7 @@ static talus_status search(const tl_narrow_scope *scope, tl_parts_pair *pairs, s
       job.list[w][job.count[w]++] = &pairs[i];
   }
   TL_GO_ON(scope->crowd->cancel);
-  TL_TAKE(arena, job.count[WHOLE] * TL_NARROW_MAX_POINTS, &job.room);
+  TL_TAKE(arena, job.count[WHOLE] * TL_PARTS_MAX_POINTS, &job.room);
   tl_deal(&scope->model->par, job.count[WHOLE], find_whole, &job);
   if (job.count[MESHES] > 0)
     TL_TRY(tl_parts_meshes(scope, job.list[MESHES], job.count[MESHES]));

@@ -8,7 +8,11 @@
 #ifndef TL_NARROW_PARTS_H
 #define TL_NARROW_PARTS_H
 
+#include "narrow/mesh_points.h"
 #include "narrow/order.h"
+
+/* Most points of a pair with a mesh. */
+#define TL_PARTS_MAX_POINTS TL_MESH_WHOLE
 
 typedef struct tl_parts_pair {
   tl_pair pair;
@@ -16,6 +20,13 @@ typedef struct tl_parts_pair {
   size_t count;
   tl_contact *found;
 } tl_parts_pair;
+
+/* The poses of a pair, and whether all its points stay. */
+static inline tl_ordered tl_parts_order(const tl_narrow_scope *scope, const tl_pair *pair) {
+  tl_ordered o = tl_order_pair(scope, pair);
+  o.first.whole = o.second.whole = scope->model->solve.kind == TALUS_SOLVE_PENALTY;
+  return o;
+}
 
 /* In the order of the pairs. */
 typedef struct tl_parts {
@@ -39,7 +50,7 @@ talus_status tl_parts_meshes(const tl_narrow_scope *scope, tl_parts_pair **pairs
 talus_status tl_parts_clumps(const tl_narrow_scope *scope, tl_parts_pair **pairs, size_t count);
 
 /* True for a pair with a mesh, and without a clump, that may meet in more images than the nearest
- * (parts_images.c); and its points in all of them, at most TL_NARROW_MAX_POINTS. */
+ * (parts_images.c); and its points in all of them, at most TL_PARTS_MAX_POINTS. */
 bool tl_parts_has_images(const tl_model *model, const tl_ordered *o);
 int tl_parts_images(const tl_model *model, const tl_ordered *o, tl_point *out);
 

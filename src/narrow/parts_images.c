@@ -191,13 +191,13 @@ static void add_way_out(const tl_ordered *o, const shifts *s, bool first_is_long
 
 int tl_parts_images(const tl_model *model, const tl_ordered *o, tl_point *out) {
   tl_mesh_points all;
-  tl_point points[TL_NARROW_MAX_POINTS];
+  tl_point points[TL_PARTS_MAX_POINTS];
   shifts s;
   /* Arms are computed with the nearest image of each body, so finally the long body, which is
    * static, is shifted. */
   const bool first_is_long = radius_of(&o->first) > radius_of(&o->second);
   find_shifts(model, o, &s);
-  tl_mesh_points_clear(&all, 2 * fmin(radius_of(&o->first), radius_of(&o->second)));
+  tl_mesh_points_clear(&all, 2 * fmin(radius_of(&o->first), radius_of(&o->second)), o->first.whole);
   for (int i = 0; i < s.count[0]; ++i)
     for (int j = 0; j < s.count[1]; ++j)
       for (int k = 0; k < s.count[2]; ++k) {

@@ -16,7 +16,7 @@ typedef struct piece {
   int count;
   bool is_deep;
   tl_mesh_way way[TL_MESH_LOOPS]; /* along the directions of contours */
-  tl_point *points;               /* TL_MESH_MOST */
+  tl_point *points;               /* room of the job */
 } piece;
 
 /* State of a pair after its near triangles are known. */
@@ -42,7 +42,8 @@ typedef struct meshes {
   pair_state *state;
   size_t *first; /* by pair: its first piece, and one more */
   size_t *first_deep;
-  tl_contact *room; /* TL_MESH_MOST for each pair */
+  size_t most;      /* points of a piece, and of a pair */
+  tl_contact *room; /* `most` for each pair */
 } meshes;
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
@@ -158,11 +159,11 @@ static talus_status make_pieces(const meshes *job, cut_fn *cut, piece **pieces, 
   }
   (*first)[job->count] = *total;
   TL_TAKE(arena, *total, pieces);
-  TL_TAKE(arena, *total * TL_MESH_MOST, &points);
+  TL_TAKE(arena, *total * job->most, &points);
   for (size_t i = 0; i < job->count; ++i)
     cut(job, i, *pieces + (*first)[i]);
   for (size_t i = 0; i < *total; ++i)
-    (*pieces)[i].points = points + i * TL_MESH_MOST;
+    (*pieces)[i].points = points + i * job->most;
   return TALUS_OK;
 }
 
@@ -230,7 +231,7 @@ static void finish_pairs(void *context, size_t begin, size_t end) {
   const meshes *job = context;
   for (size_t i = begin; i < end; ++i) {
     pair_state *state = &job->state[i];
-    tl_point out[TL_MESH_MOST];
+    tl_point out[TL_PARTS_MAX_POINTS];
     tl_parts_pair *pair = job->pairs[i];
     if (state->depth == TL_MESH_AGAIN)
       continue;
@@ -246,7 +247,7 @@ static void finish_pairs(void *context, size_t begin, size_t end) {
     if (job->ordered[i].swapped)
       tl_narrow_swap(out, count);
     pair->count = (size_t)count;
-    pair->found = job->room + i * TL_MESH_MOST;
+    pair->found = job->room + i * job->most;
     for (size_t k = 0; k < pair->count; ++k)
       tl_order_write(&pair->pair, job->ordered[i].origin, &out[k], &pair->found[k]);
   }
@@ -254,12 +255,12 @@ static void finish_pairs(void *context, size_t begin, size_t end) {
 
 static talus_status prepare(meshes *job) {
   tl_arena *arena = job->scope->crowd->arena;
-  TL_TAKE(arena, job->count * TL_MESH_MOST, &job->room);
+  TL_TAKE(arena, job->count * job->most, &job->room);
   TL_TAKE(arena, job->count, &job->ordered);
   TL_TAKE(arena, job->count, &job->meshes);
   TL_TAKE(arena, job->count, &job->state);
   for (size_t i = 0; i < job->count; ++i) {
-    job->ordered[i] = tl_order_pair(job->scope, &job->pairs[i]->pair);
+    job->ordered[i] = tl_parts_order(job->scope, &job->pairs[i]->pair);
     job->meshes[i] = tl_mesh_pair_make(&job->ordered[i].first, &job->ordered[i].second,
                                        job->ordered[i].margin, job->is_first);
   }
@@ -281,6 +282,8 @@ static talus_status look(const tl_narrow_scope *scope, bool first, tl_parts_pair
                 .is_first = first,
                 .pairs = pairs,
                 .count = count,
+                .most =
+                    scope->model->solve.kind == TALUS_SOLVE_PENALTY ? TL_MESH_WHOLE : TL_MESH_MOST,
                 .fronts = first ? scope->crowd->multires : NULL};
   const tl_par *par = &scope->model->par;
   struct tl_cancel *cancel = scope->crowd->cancel;

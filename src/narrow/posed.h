@@ -16,6 +16,7 @@ typedef struct tl_posed {
   talus_quat rotation;
   bool flat;   /* mesh: all triangles are tested, without the tree */
   bool thesis; /* mesh: contacts of triangles, merged by point and normal (narrow.fusion) */
+  bool whole;  /* mesh: no point is dropped: springs, whose forces would jump */
   bool image;  /* mesh: one of several periodic images; another may continue where it ends */
 } tl_posed;
 

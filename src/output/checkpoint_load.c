@@ -495,4 +495,19 @@ talus_status tl_output_load(const char *path, struct talus_world **world, tl_blo
   return blame(status, path);
 }
 
+talus_status tl_output_load_blob(const char *path, tl_blob *blob) {
+  *blob = (tl_blob){0};
+  load_job job = {.scratch = {0}};
+  uint64_t bytes;
+  TL_TRY(tl_checkpoint_verify(path, &bytes, &job.format));
+  talus_status status = tl_h5_open(&job.in, path, bytes);
+  if (status == TALUS_OK) {
+    status = load_blob(&job, blob);
+    tl_h5_close(&job.in);
+  }
+  if (status != TALUS_OK)
+    free_blob(blob);
+  return blame(status, path);
+}
+
 #endif

@@ -43,5 +43,7 @@ typedef struct tl_blob {
 talus_status tl_output_save(struct talus_world *world, const char *path, tl_file *keep,
                             const tl_blob *blob);
 talus_status tl_output_load(const char *path, struct talus_world **world, tl_blob *blob);
+/* Only the bytes; empty where the file has none. */
+talus_status tl_output_load_blob(const char *path, tl_blob *blob);
 
 #endif

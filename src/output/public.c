@@ -49,6 +49,11 @@ talus_status tl_output_load(const char *path, struct talus_world **world, tl_blo
   return unsupported(path);
 }
 
+talus_status tl_output_load_blob(const char *path, tl_blob *blob) {
+  *blob = (tl_blob){0};
+  return unsupported(path);
+}
+
 #endif
 
 static talus_status check_path(const char *path) {

@@ -7,7 +7,7 @@
 #include "output/file.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 /* The blob, in numbers of 64 bits, least byte first:
  *   "talusrun", version, identity of the scene, step,

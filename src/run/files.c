@@ -5,7 +5,7 @@
 #include "run/run.h"
 #include "scene/files.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 static bool has_comma(const tl_input *in) {
   return memchr(in->at, ',', (size_t)(tl_input_line_end(in) - in->at)) != NULL;
@@ -94,6 +94,14 @@ static talus_status hash_file(const char *path, bool is_table, uint64_t *hash) {
   return status;
 }
 
+/* Those of a start file were read when it was made; they need not be here. */
+static talus_status take_hash(const tl_run *run, size_t i, tl_run_file *file) {
+  if (!run->scene->start)
+    return hash_file(file->path, file->is_table, &file->hash);
+  file->hash = i < run->scene->hashes.count ? run->scene->hashes.data[i] : 0;
+  return TALUS_OK;
+}
+
 talus_status tl_run_files_look(tl_run *run, bool all) {
   tl_scene_files found = {0};
   talus_status status = tl_scene_list_files(run->scene, &found);
@@ -107,7 +115,7 @@ talus_status tl_run_files_look(tl_run *run, bool all) {
     tl_run_file *file = &run->files.data[run->files.count++];
     file->path = found.data[i].path;
     file->is_table = found.data[i].is_table;
-    const talus_status read = hash_file(file->path, file->is_table, &file->hash);
+    const talus_status read = take_hash(run, i, file);
     status = all ? read : TALUS_OK;
   }
   tl_array_free(&found);

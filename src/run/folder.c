@@ -13,7 +13,7 @@
 #include "run/run.h"
 #include "scene/files.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 const char *tl_run_path(tl_run *run, const char *fmt, ...) {
   char *name = run->path + run->folder_bytes;

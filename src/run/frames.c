@@ -12,7 +12,7 @@
 #include "output/file.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 bool tl_run_is_due(double every, double dt, uint64_t step) {
   /* Event k is at the step nearest to k * every, so only the two events next to this time can be at

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 #define HEADER                                                                                     \
   "time,steps,bodies,pairs,contacts,kinetic_energy,potential_energy,px,py,pz,lx,ly,lz,"            \

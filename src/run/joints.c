@@ -6,7 +6,7 @@
 #include "joint/joint.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 static const char head[] = "time,joint,fx,fy,fz,tx,ty,tz,drift,value,broken\n";
 

@@ -7,7 +7,7 @@
 #include "output/file.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 /* Where line number `keep` ends. */
 static talus_status find_end(tl_lines *lines, uint64_t keep, off_t *end) {

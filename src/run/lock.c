@@ -9,7 +9,7 @@
 #include "output/file.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 talus_status tl_run_is_in_use(tl_run *run, long holder) {
   char who[64] = "another run";

@@ -10,7 +10,7 @@
 #include "output/file.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 talus_status tl_run_log_open(tl_run_log *log, const char *path, bool *in_use) {
   *in_use = false;

@@ -15,7 +15,7 @@
 #include "output/file.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 /* ---- what is ours ---------------------------------------------------------------------------- */
 
@@ -353,11 +353,10 @@ static talus_status remove_one(tl_run *run, const own_file *file) {
   return TALUS_OK;
 }
 
+/* Also where a run goes on: it writes scene.yaml and the series anew, and cuts tables. */
 talus_status tl_run_own_prove(tl_run *run, uint64_t from) {
-  if (from == 0) {
-    TL_TRY(visit_files(run, false, prove));
-    TL_TRY(prove(run, &(own_file){.at = run->folder, .name = "log.txt", .path = "log.txt"}));
-  }
+  TL_TRY(visit_files(run, false, prove));
+  TL_TRY(prove(run, &(own_file){.at = run->folder, .name = "log.txt", .path = "log.txt"}));
   for (size_t i = 0; i < OWN_FOLDERS; ++i)
     TL_TRY(visit_folder(run, &own_folders[i], from, prove));
   return from == 0 ? visit_fields(run, false, prove) : TALUS_OK;

@@ -11,13 +11,13 @@ talus_run_def talus_run_def_default(void) {
   return (talus_run_def){.until = -1, .checkpoint_every = 60};
 }
 
-#if !(TALUS_HAVE_HDF5 && TALUS_HAVE_YAML)
+#if !TALUS_HAVE_HDF5
 
 talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                        talus_run_result *result) {
   (void)scene, (void)def, (void)result;
   return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                 "this build of talus writes no result folders; it needs libyaml and HDF5 "
+                 "this build of talus writes no result folders; it needs HDF5 "
                  "(features here: %s)",
                  talus_features());
 }

@@ -13,7 +13,7 @@
 #include "output/file.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 #define HEAD   "{\n  \"file-series-version\": \"1.0\",\n  \"files\": ["
 #define TAIL   "\n  ]\n}\n"

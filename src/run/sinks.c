@@ -5,7 +5,7 @@
 #include "output/file.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 #define TAKEN_AT_ONCE 256
 

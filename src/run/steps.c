@@ -6,7 +6,7 @@
 #include "output/file.h"
 #include "run/run.h"
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 #define HEAD "length,steps,body_steps,dropped\n"
 

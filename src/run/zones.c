@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+#if TALUS_HAVE_HDF5
 
 #define HEADER                                                                                     \
   "from,to,inside,neighbours,entered,left,mass_in,mass_out,energy_in,energy_out,dwell,energy\n"

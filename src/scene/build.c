@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "scene/builder.h"
+#include "scene/start.h"
 #include "scene/warn.h"
 
 talus_status tl_build_fail_at(const tl_builder *b, talus_status status, const tl_object *at,
@@ -204,10 +205,24 @@ talus_status talus_scene_build_shapes(const talus_scene *scene, talus_world **wo
   return build(&b, &def, tl_build_shapes_only, world);
 }
 
+/* The world of a start file. Its scene's warnings were told when it was made. */
+static talus_status load_start(const talus_scene *scene, int threads, talus_log_fn *log,
+                               void *log_context, talus_world **world) {
+  TL_TRY(talus_world_load(scene->start, world));
+  const talus_status status = tl_world_begin(*world, scene->step.dt, threads, log, log_context);
+  if (status == TALUS_OK)
+    return TALUS_OK;
+  talus_world_destroy(*world);
+  *world = NULL;
+  return status;
+}
+
 talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
                                void *log_context, talus_world **world) {
   TL_NEED(scene);
   TL_NEED(world);
+  if (scene->start)
+    return load_start(scene, threads, log, log_context, world);
   talus_world_def def = world_def(scene);
   def.threads = threads;
   def.log = log;

@@ -1,5 +1,8 @@
 #include "scene/document.h"
 
+#include "base/hash.h"
+#include "scene/plain.h"
+
 void tl_document_free(tl_document *document) {
   tl_array_free(&document->nodes);
   tl_array_free(&document->text);
@@ -49,10 +52,42 @@ tl_node_id tl_node_find_key(const tl_document *document, tl_node_id map, const c
   return id;
 }
 
+typedef struct hashed_key {
+  uint64_t hash;
+  tl_node_id id;
+} hashed_key;
+
+static int compare_keys(const void *left, const void *right) {
+  const hashed_key *a = left, *b = right;
+  if (a->hash != b->hash)
+    return a->hash < b->hash ? -1 : 1;
+  return a->id < b->id ? -1 : a->id > b->id;
+}
+
+talus_status tl_document_check_keys(const tl_document *document, tl_problems *problems,
+                                    tl_node_id map) {
+  TL_ARRAY(hashed_key) keys = {0};
+  talus_status status = tl_array_reserve(&keys, tl_node_at(document, map)->count);
+  for (tl_node_id id = tl_node_at(document, map)->first; id != 0 && status == TALUS_OK;
+       id = tl_node_at(document, id)->next)
+    keys.data[keys.count++] =
+        (hashed_key){tl_xxh64(tl_node_text(document, id), tl_node_at(document, id)->length, 0), id};
+  if (keys.count > 1)
+    qsort(keys.data, keys.count, sizeof *keys.data, compare_keys);
+  for (size_t i = 1; i < keys.count; ++i) {
+    const tl_node_id first = keys.data[i - 1].id, second = keys.data[i].id;
+    if (keys.data[i - 1].hash == keys.data[i].hash &&
+        strcmp(tl_node_text(document, first), tl_node_text(document, second)) == 0)
+      tl_problem_add(problems, tl_node_mark(document, second),
+                     "`%.60s` is here twice; expected it once (it is at line %u)",
+                     tl_node_text(document, second), tl_node_at(document, first)->line);
+  }
+  tl_array_free(&keys);
+  return status;
+}
+
 #if TALUS_HAVE_YAML
 #include <yaml.h>
-
-#include "base/hash.h"
 
 #define ANCHORS 1000
 #define CORE    "tag:yaml.org,2002:"
@@ -277,45 +312,12 @@ static talus_status open_level(builder *b, const yaml_event_t *event, tl_node_ki
   return TALUS_OK;
 }
 
-typedef struct hashed_key {
-  uint64_t hash;
-  tl_node_id id;
-} hashed_key;
-
-static int compare_keys(const void *left, const void *right) {
-  const hashed_key *a = left, *b = right;
-  if (a->hash != b->hash)
-    return a->hash < b->hash ? -1 : 1;
-  return a->id < b->id ? -1 : a->id > b->id;
-}
-
-/* libyaml accepts a key that occurs twice, and nobody could say which one is meant. */
-static talus_status check_duplicates(builder *b, tl_node_id map) {
-  const tl_document *document = b->document;
-  TL_ARRAY(hashed_key) keys = {0};
-  talus_status status = tl_array_reserve(&keys, tl_node_at(document, map)->count);
-  for (tl_node_id id = tl_node_at(document, map)->first; id != 0 && status == TALUS_OK;
-       id = tl_node_at(document, id)->next)
-    keys.data[keys.count++] =
-        (hashed_key){tl_xxh64(tl_node_text(document, id), tl_node_at(document, id)->length, 0), id};
-  if (keys.count > 1)
-    qsort(keys.data, keys.count, sizeof *keys.data, compare_keys);
-  for (size_t i = 1; i < keys.count; ++i) {
-    const tl_node_id first = keys.data[i - 1].id, second = keys.data[i].id;
-    if (keys.data[i - 1].hash == keys.data[i].hash &&
-        strcmp(tl_node_text(document, first), tl_node_text(document, second)) == 0)
-      tl_problem_add(b->problems, tl_node_mark(document, second),
-                     "`%.60s` is here twice; expected it once (it is at line %u)",
-                     tl_node_text(document, second), tl_node_at(document, first)->line);
-  }
-  tl_array_free(&keys);
-  return status;
-}
-
 static talus_status close_level(builder *b) {
   const tl_node_id id = b->levels[--b->depth].node;
   close_anchor(b, id);
-  return tl_node_at(b->document, id)->kind == TL_NODE_MAP ? check_duplicates(b, id) : TALUS_OK;
+  return tl_node_at(b->document, id)->kind == TL_NODE_MAP
+             ? tl_document_check_keys(b->document, b->problems, id)
+             : TALUS_OK;
 }
 
 static talus_status add_event(builder *b, const yaml_event_t *event, int *documents) {
@@ -410,10 +412,7 @@ talus_status tl_document_parse(tl_document *document, tl_problems *problems, uin
 
 talus_status tl_document_parse(tl_document *document, tl_problems *problems, uint32_t origin,
                                tl_node_id *root) {
-  (void)document, (void)problems, (void)origin;
-  *root = 0;
-  return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                 "this talus was built without scene files; install libyaml-dev and build again");
+  return tl_plain_parse(document, problems, origin, root);
 }
 
 #endif

@@ -60,6 +60,11 @@ static inline tl_mark tl_node_mark(const tl_document *document, tl_node_id id) {
 
 bool tl_node_is_null(const tl_document *document, tl_node_id id);
 
+/* Complains of a key that a map has twice: nobody could say which one is meant (libyaml takes it).
+ */
+talus_status tl_document_check_keys(const tl_document *document, tl_problems *problems,
+                                    tl_node_id map);
+
 /* The row of a key of a map, 0 where the node is no map or lacks it; its value is `first`. */
 tl_node_id tl_node_find_key(const tl_document *document, tl_node_id map, const char *key);
 

@@ -58,6 +58,12 @@ void tl_refuse_value(tl_reader *reader, tl_node_id node, const tl_key *key) {
     tl_refuse(reader, node, key, "is `%.60s`", text);
 }
 
+/* The path of a fill, "bodies.1.fill". */
+static bool is_fill(const char *path) {
+  const char *last = strrchr(path, '.');
+  return last && strcmp(last, ".fill") == 0;
+}
+
 static void refuse_key(tl_reader *reader, tl_node_id node, const tl_map *map, const char *nearest) {
   const char *name = tl_node_text(reader->document, node);
   tl_text keys = {0};
@@ -69,6 +75,11 @@ static void refuse_key(tl_reader *reader, tl_node_id node, const tl_map *map, co
         reader->problems, mark,
         "%s has an unknown key `%.60s`; expected %s; a decimal has a point: 0.5, not 0,5",
         tl_reader_path(reader), name, expected);
+  else if (strcmp(name, "name") == 0 && is_fill(tl_reader_path(reader)))
+    tl_problem_add(reader->problems, mark,
+                   "%s has an unknown key `name`; expected %s; the name stands before it: "
+                   "{name: sand, fill: {...}}",
+                   tl_reader_path(reader), expected);
   else if (tl_is_listed(map->later, name))
     tl_problem_add(reader->problems, mark, "%s: `%s` is not in this version of talus; expected %s",
                    tl_reader_path(reader), name, expected);
@@ -334,7 +345,8 @@ static talus_status parse_defaults(tl_reader *reader, tl_text *text) {
   for (size_t m = 0; tl_schema_maps[m]; ++m)
     for (const tl_key *key = tl_schema_maps[m]->keys; key->name; ++key)
       if (key->fallback)
-        tl_text_add(text, "- %s\n", key->fallback);
+        tl_text_add(text, "%s%s", text->count == 0 ? "[" : ", ", key->fallback);
+  tl_text_add(text, "]");
   TL_TRY(text->status);
   const tl_source source = {
       .name = "defaults", .text = text->data, .length = text->count, .is_setting = true};

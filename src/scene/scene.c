@@ -9,6 +9,7 @@
 
 #include "scene/builtin.h"
 #include "scene/read.h"
+#include "scene/start.h"
 
 #define SETTINGS 1000 /* most --set of one scene */
 
@@ -23,6 +24,8 @@ void talus_scene_free(talus_scene *scene) {
   for (size_t i = 0; i < scene->warnings.count; ++i)
     tl_string_free(&scene->warnings.data[i]);
   tl_array_free(&scene->warnings);
+  tl_string_free(&scene->start);
+  tl_array_free(&scene->hashes);
   void *block = scene;
   (void)tl_resize(&block, sizeof *scene, 0); /* freeing cannot fail */
 }
@@ -245,6 +248,8 @@ talus_status talus_scene_load(const char *path, const char *const *settings, siz
     if (errno == ENOENT)
       return no_such_file(path);
   }
+  if (S_ISREG(status.st_mode) && tl_start_is_one(path))
+    return tl_start_load(path, settings, n, scene, problems);
   const char *slash = strrchr(path, '/');
   char *folder = NULL;
   tl_text text = {0};
@@ -315,6 +320,11 @@ void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info) {
       .sinks = scene->sinks.count,
       .probes = scene->probes.count,
       .emitted = count_emitted(scene)};
+}
+
+bool talus_scene_is_start(const talus_scene *scene) {
+  TL_NEED_OR(scene, false);
+  return scene->start != NULL;
 }
 
 const char *talus_scene_probe_name(const talus_scene *scene, size_t i) {

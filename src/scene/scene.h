@@ -431,6 +431,8 @@ struct talus_scene {
   char *name;                /* in messages: the file's path */
   char *folder;              /* where relative paths start */
   TL_ARRAY(char *) warnings; /* what is likely to be a mistake: warn.h */
+  char *start;               /* the start file that holds the world (start.h); NULL: none */
+  TL_ARRAY(uint64_t) hashes; /* of the files that the scene names, as the start file has them */
 };
 
 /* ---- for a run ------------------------------------------------------------------------------- */

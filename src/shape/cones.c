@@ -23,6 +23,13 @@ bool tl_edge_looks(const tl_facets *f, uint32_t edge, talus_dvec3 w, double slac
   return true;
 }
 
+double tl_edge_lean(const tl_facets *f, uint32_t edge, talus_dvec3 w) {
+  double most = -1;
+  for (uint32_t i = f->edge_start[edge]; i < f->edge_start[edge + 1]; ++i)
+    most = fmax(most, tl_ddot(w, into(f, edge, f->edge_triangle[i])));
+  return most;
+}
+
 bool tl_edge_is_concave(const tl_facets *f, uint32_t edge) {
   const uint32_t first = f->edge_start[edge];
   if (f->two_sided || f->edge_start[edge + 1] - first != 2)
@@ -59,6 +66,18 @@ bool tl_vertex_looks(const tl_facets *f, uint32_t vertex, talus_dvec3 w, double 
         return false;
   }
   return true;
+}
+
+double tl_vertex_lean(const tl_facets *f, uint32_t vertex, talus_dvec3 w) {
+  const talus_dvec3 at = tl_facets_point(f, vertex);
+  double most = -1;
+  for (uint32_t i = f->vertex_start[vertex]; i < f->vertex_start[vertex + 1]; ++i) {
+    const uint32_t *v = f->triangle + 3 * (size_t)f->vertex_triangle[i];
+    for (int k = 0; k < 3; ++k)
+      if (v[k] != vertex)
+        most = fmax(most, tl_ddot(w, tl_dunit(tl_dsub(tl_facets_point(f, v[k]), at))));
+  }
+  return most;
 }
 
 talus_dvec3 tl_edge_normal(const tl_facets *f, uint32_t edge) {

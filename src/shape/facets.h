@@ -104,6 +104,11 @@ bool tl_edge_looks(const tl_facets *f, uint32_t edge, talus_dvec3 w, double slac
 /* The same for a vertex. */
 bool tl_vertex_looks(const tl_facets *f, uint32_t vertex, talus_dvec3 w, double slack);
 
+/* How far outside of its cone (rad, about; below 0 inside) a direction is: what tl_edge_looks and
+ * tl_vertex_looks compare with the slack. */
+double tl_edge_lean(const tl_facets *f, uint32_t edge, talus_dvec3 w);
+double tl_vertex_lean(const tl_facets *f, uint32_t vertex, talus_dvec3 w);
+
 /* Whether nothing can touch an edge: its two triangles form a groove on the side of the bodies. */
 bool tl_edge_is_concave(const tl_facets *f, uint32_t edge);
 

@@ -18,9 +18,12 @@
                        */
 #define KEEP     0.05 /* of a pair that touches, at least */
 #define RESOLVED (TALUS_SINGLE ? 0.05 : 1e-3)
-#define TRIES    200
+#define SHIFTED  0.01 /* of the halo of a pair */
+/* tries, each half as long, until correction is left out that pushes bodies too far */
+#define PUSHES 6
+#define TRIES  200
 
-static bool pushes(const tl_contact *c) { return tl_length2(c->impulse) > 0; }
+static bool presses(const tl_contact *c) { return tl_length2(c->impulse) > 0; }
 
 void tl_step_find_flying(const tl_crowd *crowd, uint8_t *flies) {
   const tl_contacts *contacts = crowd->contacts_after;
@@ -29,7 +32,7 @@ void tl_step_find_flying(const tl_crowd *crowd, uint8_t *flies) {
     flies[slot] = !tl_body_is_static(crowd->model, slot) && !tl_is_asleep(crowd->out, slot);
   }
   for (size_t i = 0; i < contacts->count; ++i)
-    if (pushes(&contacts->data[i]))
+    if (presses(&contacts->data[i]))
       flies[contacts->data[i].a] = flies[contacts->data[i].b] = 0;
   for (size_t i = 0; crowd->joints && i < crowd->joints->all.count; ++i) {
     const tl_joint *joint = &crowd->joints->all.data[i];
@@ -99,6 +102,28 @@ static double shorter(const tl_paths_report *found, double h) {
   return found->first_is_near ? fmax(found->time, 0.5 * h) : fmin(found->time, 0.999999 * h);
 }
 
+/* Whether position correction moved one of the two by a distance that counts. It does not get less
+ * in a shorter step: bodies that are packed closer than halos push each other into walls. */
+static bool is_shifted(const tl_crowd *crowd, tl_pair pair) {
+  const tl_model *model = crowd->model;
+  const uint32_t slots[] = {pair.a, pair.b};
+  const double halo = (double)tl_halo_of(model, pair.a) + (double)tl_halo_of(model, pair.b);
+  for (int k = 0; k < 2; ++k) {
+    const uint32_t slot = slots[k];
+    if (tl_body_is_static(model, slot))
+      continue;
+    const talus_dvec3 way =
+        tl_model_offset(model, crowd->in->position[slot], crowd->out->position[slot]);
+    const talus_dvec3 straight = tl_dscale(tl_widen(crowd->out->velocity[slot]), crowd->dt);
+    const talus_dvec3 flight =
+        tl_dsub(straight, tl_dscale(tl_step_gain(crowd, slot), 0.5 * crowd->dt));
+    const talus_dvec3 x = tl_dsub(way, straight), y = tl_dsub(way, flight);
+    if (sqrt(fmin(tl_ddot(x, x), tl_ddot(y, y))) > SHIFTED * halo)
+      return true;
+  }
+  return false;
+}
+
 static void set_length(tl_crowd *crowd, double h) {
   crowd->t1 = crowd->t0 + h;
   crowd->dt = h;
@@ -118,9 +143,12 @@ static talus_status give_up(const tl_crowd *crowd, const tl_paths_report *found,
 talus_status tl_step_adaptive(const tl_backend *backend, tl_crowd *crowd, tl_step_report *report) {
   const double least = fmin(crowd->model->dt_min, crowd->dt);
   size_t swept = 0;
-  bool is_cut = false;
+  bool is_cut = false, was_cut = false;
+  double whole = crowd->dt; /* where correction began to push bodies too far; */
+  int pushes = 0;           /* tries since then, in which it did */
   tl_pair cut_by = {TL_NONE, TL_NONE};
   crowd->is_shortest = !(crowd->dt > least);
+  crowd->stays_deep = false;
   for (int i = 0; i < TRIES; ++i) {
     const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
     tl_paths_report found = {0};
@@ -132,6 +160,20 @@ talus_status tl_step_adaptive(const tl_backend *backend, tl_crowd *crowd, tl_ste
       return status;
     if (!has_failed && found.short_count == 0)
       return TALUS_OK;
+    const bool is_pushed =
+        !has_failed && !crowd->stays_deep && found.first_is_near && is_shifted(crowd, found.first);
+    if (is_pushed && pushes++ == 0)
+      whole = crowd->dt, was_cut = is_cut;
+    if (is_pushed && (pushes == PUSHES || crowd->is_shortest)) {
+      crowd->stays_deep = true;
+      crowd->is_shortest = !(whole > least);
+      set_length(crowd, whole);
+      is_cut = was_cut;
+      tl_arena_release(crowd->arena, mark);
+      continue;
+    }
+    if (!is_pushed)
+      pushes = 0;
     if (crowd->is_shortest)
       return give_up(crowd, &found, report);
     is_cut = true;

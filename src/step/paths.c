@@ -8,6 +8,10 @@
 #include <math.h>
 
 #define DEPTHS 64 /* times at which an overlap is measured */
+/* Of a halo: overlap that motions may add up to which are too little to be followed; and that of
+ * pairs that are looked at for this. In single precision both are roundings of gaps. */
+#define CREEP 0.005
+#define DEEP  0.01
 
 /* ---- paths ----------------------------------------------------------------------------------- */
 
@@ -144,17 +148,29 @@ static tl_advance advance_of(const work *job, tl_pair pair) {
                       .goes_on = job->rule->goes_on};
 }
 
-/* Lowers the floor of a pair that is near at the begin. */
-static bool lower_floor(const work *job, tl_pair pair, tl_advance *advance) {
+/* Lowers the floor of a pair that is near at the begin, with that gap. */
+static bool lower_floor(const work *job, tl_pair pair, tl_advance *advance, double *begin) {
   const double near = distance_of(job, job->rule->near, pair.a, pair.b);
   if (!(near > 0))
     return false;
-  const double gap = tl_advance_gap(advance, 0, near);
+  const double gap = *begin = tl_advance_gap(advance, 0, near);
   if (!(gap <= near))
     return false;
   advance->floor = fmin(distance_of(job, job->rule->near_floor, pair.a, pair.b),
                         gap > 0 ? 0.5 * gap : gap - advance->fine);
   return true;
+}
+
+/* A pair that overlaps by a rounding may not sink further. Its floor lies `fine` below the gap that
+ * it begins with, so it could do so in every step. */
+static void stop_creep(const work *job, tl_pair pair, const tl_advance *advance, double begin,
+                       tl_advanced *r) {
+  const double halo = distance_of(job, (tl_distance){.halos = 1}, pair.a, pair.b);
+  if (TALUS_SINGLE || begin > 0 || begin < -DEEP * halo)
+    return;
+  const double gap = tl_advance_gap(advance, advance->h, 0);
+  if (gap < fmin(begin, -CREEP * halo) - 1e-3 * advance->fine)
+    r->is_clear = false, r->time = 0, r->gap = gap;
 }
 
 static tl_advanced look_once(const tl_advance *advance) {
@@ -186,8 +202,11 @@ static void check_pairs(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     const tl_pair pair = job->pairs->data[i];
     tl_advance advance = advance_of(job, pair);
-    job->near[i] = lower_floor(job, pair, &advance);
+    double gap = DBL_MAX;
+    job->near[i] = lower_floor(job, pair, &advance, &gap);
     job->results[i] = job->rule->is_instant ? look_once(&advance) : tl_advance_pair(&advance);
+    if (job->near[i] && job->results[i].is_clear)
+      stop_creep(job, pair, &advance, gap, &job->results[i]);
     if (job->rule->finds_depth && !job->rule->is_instant && !job->results[i].is_clear)
       find_depth(&advance, distance_of(job, (tl_distance){.sizes = 1}, pair.a, pair.b),
                  &job->results[i]);

@@ -35,25 +35,27 @@ talus_status talus_world_set_backend(talus_world *world, talus_backend backend, 
   return TALUS_OK;
 }
 
-void talus_world_device_use(const talus_world *world, talus_device_use *use) {
-  if (!world || !use)
-    return;
-  const tl_device *device = tl_device_of(&world->where);
-  *use = world->device_use;
-  use->fallback = world->fallback;
-  if (!device)
-    return;
-  use->device = device->title;
-  use->moved_bytes = device->count.uploaded + device->count.downloaded;
-  use->device_bytes = device->count.peak;
-}
-
 static const char *find_obstacle(const talus_world *world) {
   if (world->watch)
     return "audits";
   if (tl_world_has_acting_zones(world))
     return "zones that push or reflect";
   return tl_device_step_obstacle(&world->model, world->joints.all.count > 0);
+}
+
+void talus_world_device_use(const talus_world *world, talus_device_use *use) {
+  if (!world || !use)
+    return;
+  const tl_device *device = tl_device_of(&world->where);
+  *use = world->device_use;
+  use->fallback = world->fallback;
+  if (world->steps_on != TALUS_BACKEND_CPU && !use->fallback && use->steps == 0)
+    use->fallback = find_obstacle(world); /* nobody has asked yet */
+  if (!device)
+    return;
+  use->device = device->title;
+  use->moved_bytes = device->count.uploaded + device->count.downloaded;
+  use->device_bytes = device->count.peak;
 }
 
 talus_status tl_world_find_place(talus_world *world, bool *on_device) {

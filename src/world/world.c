@@ -1,4 +1,5 @@
 /* The world: creation, and the tables that bodies share. */
+#include "scene/start.h"
 #include "shape/shape.h"
 #include "world/world.h"
 
@@ -201,6 +202,20 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
     return status;
   }
   *world = made;
+  return TALUS_OK;
+}
+
+talus_status tl_world_begin(struct talus_world *world, double dt, int threads, talus_log_fn *log,
+                            void *log_context) {
+  if (world->model.dt != dt)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "the steps of this start file end on a grid of %g s, and with this "
+                   "output.every on one of %g s; expected an interval that gives the same grid",
+                   world->model.dt, dt);
+  if (threads > 0)
+    world->model.par.threads = threads;
+  world->log = log;
+  world->log_context = log_context;
   return TALUS_OK;
 }
 

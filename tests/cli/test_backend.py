@@ -19,6 +19,8 @@ bodies:
 output: {every: 0.02, fields: [velocity, contacts]}
 """
 
+SLEEP = "sleep: {speed: 0.01, time: 0.1}\n"
+
 
 def write(tmp_path, text=HEAP):
     path = tmp_path / "heap.yaml"
@@ -48,16 +50,16 @@ def test_the_cpu_goes_on_where_a_device_stopped_and_the_other_way_round(tmp_path
 
 
 def test_what_a_device_cannot_do_the_cpu_does(tmp_path):
-    scene = write(tmp_path, HEAP.replace("restitution: 0", "restitution: 0.5"))
+    scene = write(tmp_path, HEAP + SLEEP)
     cpu = run(scene, tmp_path / "cpu")
     done = run(scene, tmp_path / "check", "--backend", "check")
     assert hash_of(done) == hash_of(cpu)
-    assert (tmp_path / "check/log.txt").read_text().count("check does not know restitution") == 1
+    assert (tmp_path / "check/log.txt").read_text().count("check does not know sleep") == 1
 
 
 def test_without_fallback_nothing_is_written(tmp_path):
-    scene = write(tmp_path, HEAP.replace("restitution: 0", "restitution: 0.5"))
+    scene = write(tmp_path, HEAP + SLEEP)
     done = talus("run", scene, "-o", tmp_path / "out", "--backend", "check", "--no-fallback")
     assert done.returncode == 2
-    assert "does not know restitution, and to fall back on the CPU was not allowed" in done.stderr
+    assert "does not know sleep, and to fall back on the CPU was not allowed" in done.stderr
     assert not (tmp_path / "out").exists()

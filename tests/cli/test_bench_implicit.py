@@ -26,6 +26,10 @@ def test_tables_of_surrogates_and_kernels(tmp_path):
                 for way in ("surrogates, comparison", "surrogates, hybrid", "boxes, comparison", "boxes, hybrid")}
         assert len(near) == 1
         assert ours("6.4", f"{scene}, surrogates, comparison", "times fewer than flat") > 2
+    # Figure 6.3: a step goes down one level with each look, from one row; 6.7: the cost of detail is bounded.
+    assert ours("figure-6.3", "two, step 1", "look 1") == 1
+    assert ours("figure-6.3", "two, step 1", "look 3") > ours("figure-6.3", "two, step 1", "look 2") > 1
+    assert ours("6.7", "scale 4", "comparisons per step") < 4 * ours("6.7", "scale 1", "comparisons per step")
 
 
 def test_mistakes_are_told():

@@ -41,3 +41,12 @@ def test_two_ways_find_the_same_clusters():
     assert done.returncode == 0, done.stderr
     sweeps = {line[:20].strip(): int(line.split()[-3]) for line in done.stdout.splitlines()[2:]}
     assert sweeps["pairs"] == 2 and sweeps["one chain, in order"] >= 500
+
+
+def test_sweeps_that_leave_out_rows_reach_the_same_residual():
+    done = talus("bench", "local", "--table", "sweeps", "--quick")
+    assert done.returncode == 0, done.stderr
+    rows = {tuple(line[:26].rsplit(None, 1)): [float(x) for x in line[26:].split()] for line in done.stdout.splitlines()[2:]}
+    assert len(rows) == 8 and all(row[-1] == 0 for (_, to), row in rows.items() if to == "1")
+    solves, _, own, plain, by_row, by_pack, idle = rows["tower at rest", "0.01"][:7]
+    assert solves > 0 and 0 < own < plain and 0 < by_row < 1.1 * plain and by_pack > 0 and 0 < idle < 100

@@ -200,6 +200,48 @@ output: {{every: 0.01, fields: [quaternion, velocity]}}
     assert [has_line(*at) for at in seen] == [True] * len(seen) and not any(has_line(*at) for at in unseen)
 
 
+WALLS = {"box": ("{box: [2, 2, 2]}", 4), "cylinder": ("{cylinder: {radius: 1, length: 2}}", math.pi), "cone": ("{cone: {radius: 1, length: 2}}", math.pi),
+         "ellipsoid": ("{ellipsoid: [1, 1, 0.5]}", math.pi), "capsule": ("{capsule: {radius: 1, length: 1}}", math.pi),
+         "hull": ("{hull: [[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [0, 0, 1]]}", 4), "clump": ("{clump: [[0, 0, 0, 1], [0, 0, 0.2, 1]]}", math.pi), "tube": ("{tube: {radius: 1, length: 2}}", math.pi)}
+
+
+@needs_png
+@pytest.mark.parametrize("kind", WALLS)
+def test_walls_are_outlines_and_colours_those_of_free_bodies(tmp_path, kind):
+    """A ball of 1 m/s, another of 2, and a wall around them that moves at 100 m/s: seen along z it neither covers nor outshines them."""
+    shape, area = WALLS[kind]
+    (tmp_path / "scene.yaml").write_text(f"""\
+talus: 1
+until: 0.001
+gravity: [0, 0, 0]
+materials: {{glass: {{density: 2500}}}}
+shapes: {{ball: {{sphere: 0.1}}}}
+bodies:
+  - {{shape: {shape}, material: glass, motion: {{velocity: [0, 0, 100]}}, group: wall}}
+  - {{shape: ball, material: glass, at: [0.3, 0.2, 0], velocity: [1, 0, 0], group: grain}}
+  - {{shape: ball, material: glass, at: [-0.3, 0.2, 0], velocity: [2, 0, 0], group: grain}}
+ignore: [[wall, grain]]
+output: {{every: 0.01, fields: [quaternion, velocity]}}
+""")
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+
+    def colours(*words):
+        done = talus("render", tmp_path / "out", "-o", tmp_path / "f.png", "--flat", "xy", "--bounds", "-2:2,-2:2", "--size", "200x200", "--bare", "--frame", 0, *words)
+        assert done.returncode == 0, done.stderr
+        picture = pixels_of(tmp_path / "f.png")
+        grey = [(x, y) for y, row in enumerate(picture) for x, p in enumerate(row) if max(p) - min(p) < 20 and max(p) < 200]
+        return picture[90][115], picture[90][85], picture[135][93], grey
+    slow, fast, beside, grey = colours()
+    assert (slow, fast) == colours("--range", "0,2")[:2] and beside == (255, 255, 255) and slow != fast
+    # The outline is as wide as the wall and encloses its area: the sum over rows of what is between its ends.
+    rows = {}
+    for x, y in grey:
+        rows.setdefault(y, []).append(x)
+    assert 95 <= max(rows) - min(rows) <= 106
+    assert sum(max(xs) - min(xs) for xs in rows.values()) / 2500 == pytest.approx(area, rel=0.08)
+    assert len(grey) < 0.35 * 2500 * area  # lines, not a disc
+
+
 @needs_png
 @pytest.mark.parametrize("plane", ["yz", "xz", "xy"])
 def test_temperature_of_a_flat_set_is_that_of_neighbours(tmp_path, plane):

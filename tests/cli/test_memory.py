@@ -75,6 +75,27 @@ def test_command_ends_with_a_message_where_memory_is_missing(memory_library, fol
     assert contents(folder / "done") == before
 
 
+@pytest.mark.parametrize("variable", ["REFUSE_AT", "REFUSE_FROM"])
+def test_info_never_describes_another_folder_where_memory_is_missing(memory_library, folder, variable):
+    """Not a run without frames or without an end, because a folder or the scene could not be read."""
+    env = {"LD_PRELOAD": str(memory_library)}
+    whole = talus("info", "done", "--json", cwd=folder, env={**env, "BLOCKS_TO": str(folder / "blocks")})
+    told = 0
+    for k in points(int((folder / "blocks").read_text()), 25):
+        done = talus("info", "done", "--json", cwd=folder, env={**env, variable: str(k)})
+        assert done.returncode in (0, 1), (k, done.stderr)
+        assert (done.stdout == whole.stdout) if done.returncode == 0 else ("memory" in done.stderr), (k, done.stdout, done.stderr)
+        told += done.returncode
+    assert told > 10
+
+
+def test_frame_that_memory_does_not_hold_is_not_called_damaged_alone(memory_library, folder):
+    for k in (100, 300, 1000):
+        done = talus("contacts", "done/frames/000001.hdf", "--threads", "1", cwd=folder,
+                     env={"LD_PRELOAD": str(memory_library), "REFUSE_FROM": str(k)})
+        assert done.returncode in (1, 2) and "memory" in done.stderr, (k, done.stderr)
+
+
 def test_picture_is_whole_or_not_there_where_memory_is_missing(memory_library, folder):
     if "embree" not in talus("--version").stdout:
         pytest.skip("this command draws no pictures")

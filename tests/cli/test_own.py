@@ -57,6 +57,17 @@ def test_resume_removes_nothing_that_took_the_place_of_a_file(busy, tmp_path, na
     assert everything(out) == before
 
 
+@pytest.mark.parametrize("name", ["scene.yaml", "frames.hdf.series", "log.txt"])
+def test_run_that_goes_on_replaces_nothing_that_took_the_place_of_a_file(busy, tmp_path, name):
+    """With its checkpoint: a resumed run writes these anew, or adds lines."""
+    out = tmp_path / "out"
+    run(busy, out, "--until", 0.05)
+    (out / name).write_text("mine\n")
+    before = everything(out)
+    assert f"{name} was not written by talus" in run(busy, out, "--resume", code=2).stderr
+    assert everything(out) == before
+
+
 def test_names_that_only_look_like_ours_stay(busy, tmp_path):
     out = tmp_path / "out"
     foreign = {"thesis.txt": "mine", "frames/film.mp4": "b", "probes/mine.csv": "x,y\n", "frames/000001.hdf.bak": "c"}

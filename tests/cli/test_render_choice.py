@@ -162,3 +162,78 @@ def test_a_fitted_view_that_leaves_bodies_out_has_paper_behind_its_legend(tmp_pa
         width, height, pixels = read_png(tmp_path / f"{name}.png")
         white.append(sum(min(pixels[y][x]) > 248 for y in range(height) for x in range(3 * width // 4, width)))
     assert white[0] < 100 and white[1] > 1000
+
+
+def shaded(rows):
+    """Grey pixels that are darker than any background."""
+    return sum(max(p) - min(p) < 30 and max(p) < 190 for row in rows for p in row)
+
+
+def test_bodies_that_were_chosen_get_no_floor(row, tmp_path):
+    """The balls' shadows are on a floor that is added where the scene has none; `--only` and `--hide` show no more than what there is."""
+    shades = {}
+    for name, arguments in {"all": [], "only": ["--only", "a,b,c"], "hide": ["--hide", "b"]}.items():
+        render(row, tmp_path / "a.png", "--bare", "--colour", "id", *SMALL, *arguments)
+        shades[name] = shaded(read_png(tmp_path / "a.png")[2])
+    assert shades["all"] > 100 and shades["only"] == shades["hide"] == 0, shades
+
+
+def test_forces_alone_are_enough_for_their_picture(tmp_path):
+    """With --contacts bodies are clear, so frames need no velocities; what has no values has no bar."""
+    folder = make(tmp_path, ROW.replace("[velocity]", "[contacts]"))
+    render(folder, tmp_path / "a.png", "--contacts", *SMALL)
+    assert not coloured(read_png(tmp_path / "a.png")[2])
+
+
+def test_without_a_title_there_is_no_paper_for_it(row, tmp_path):
+    render(row, tmp_path / "a.png", "--colour", "material", "--camera", "0,-3,0,0,0,0", "--size", "320x180", "--samples", 1, "-q")
+    rows = read_png(tmp_path / "a.png")[2]
+    assert not any(min(p) > 248 for row in rows[:60] for p in row[:160])
+
+
+def test_lines_are_not_dotted(tmp_path):
+    """An upright edge of a tank, seen from afar: every row of pixels has about the same amount of it."""
+    tank = "  - {shape: {container: [1, 1, 2]}, material: red, fixed: true, at: [0, 0, 0.3]}\n"
+    folder = make(tmp_path, ROW.replace("output:", tank + "output:"))
+    render(folder, tmp_path / "a.png", "--bare", "--only", "red", "--camera", "9,-12,0.3,0,0,0.3", "--fov", 10, "--size", "240x240", "-q")
+    rows = read_png(tmp_path / "a.png")[2]
+    left = []
+    for line in rows[60:180]:
+        x = min(k for k in range(240) if sum(line[k]) < sum(line[0]) - 30)
+        left.append(sum(sum(line[0]) - sum(p) for p in line[max(0, x - 3):x + 5]))
+    mean = sum(left) / len(left)
+    spread = math.sqrt(sum((v - mean)**2 for v in left) / len(left)) / mean
+    assert len(left) == 120 and spread < 0.12, spread
+
+
+@pytest.mark.parametrize("shape", ["{superellipsoid: {half: [0.25, 0.1, 0.2], n1: 30, n2: 30}}",
+                                   "{hull: [[-.25, -.1, -.2], [.25, -.1, -.2], [-.25, .1, -.2], [.25, .1, -.2], [-.25, -.1, .2], [.25, -.1, .2], [-.25, .1, .2], [.25, .1, .2]]}"])
+def test_one_sees_where_bodies_of_one_colour_meet(tmp_path, shape):
+    folder = make(tmp_path, ROW.replace("{sphere: 0.1}", shape).replace(", scale: 0.5", "").replace("-0.5, 0", "-0.502, 0").replace("0.5, 0, 0]", "0.502, 0, 0]"))
+    render(folder, tmp_path / "a.png", "--bare", "--colour", "speed", "--camera", "0.05,-5,0,0.05,0,0", "--fov", 12, "--size", "240x120", "-q")
+    rows = read_png(tmp_path / "a.png")[2]
+    row = [sum(p) for p in rows[60]]
+    metre = 60 / math.tan(math.radians(6)) / 4.9
+    for meeting in (-0.251, 0.251):
+        x = 120 + (meeting - 0.05) * metre
+        seam = min(row[int(x) - 2:int(x) + 3])
+        assert seam < 0.85 * row[int(x) - 12] and seam < 0.85 * row[int(x) + 12], row
+
+
+def test_force_rods_end_at_the_contact_of_a_wall(tmp_path):
+    """A ball on a board: the rod goes from the contact, at z = 0, to the ball's centre, and not on to the middle of the board."""
+    (tmp_path / "scene.yaml").write_text("""\
+talus: 1
+until: 0.02
+materials: {stone: {density: 2600}}
+bodies:
+  - {shape: {box: [1, 1, 0.2]}, material: stone, fixed: true, at: [0, 0, -0.1]}
+  - {shape: {sphere: 0.1}, material: stone, at: [0, 0, 0.1]}
+output: {every: 0.01, fields: [contacts]}
+""")
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    render(tmp_path / "out", tmp_path / "a.png", "--contacts", "--bare", "--camera", "0,-3,0,0,0,0", "--fov", 24, "--size", "320x180", "-q")
+    ys = [y for y, row in enumerate(read_png(tmp_path / "a.png")[2]) for p in row if p[0] - p[2] > 25]  # rods are warm
+    metre = 90 / math.tan(math.radians(12)) / 3
+    thick = 0.042 * metre + 2  # round ends
+    assert len(ys) > 40 and 90 - 0.1 * metre - thick < min(ys) and max(ys) < 90 + thick, (min(ys), max(ys), metre)

@@ -217,6 +217,18 @@ def test_log_of_a_run_that_is_no_plain_file_is_left_alone(rain, tmp_path, kind):
     assert thesis.read_text() == "mine"
 
 
+@pytest.mark.parametrize("name", ["scene.yaml", "table.csv", "runs.csv", "plot.svg"])
+@pytest.mark.parametrize("kind", ["link", "FIFO"])
+def test_with_force_too_a_sweep_follows_no_link_and_waits_for_nobody(rain, tmp_path, name, kind):
+    study, thesis = tmp_path / "study", tmp_path / "thesis.txt"
+    study.mkdir()
+    thesis.write_text("mine")
+    os.symlink(thesis, study / name) if kind == "link" else os.mkfifo(study / name)
+    done = sweep(rain, study, "--vary", "seed=1", "--measure", "kinetic_energy mean", "--force", code=2, timeout=60)
+    assert f"{name} was not written by talus sweep" in done.stderr
+    assert thesis.read_text() == "mine" and [entry.name for entry in study.iterdir()] == [name]
+
+
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_sweep_goes_on_and_ends_as_one_that_was_not(rain, tmp_path, sig):
     rain.write_text(RAIN.replace("until: 0.05", "until: 4").replace("output: {every: 0.01}", "output: {every: 0.02}"))

@@ -58,6 +58,33 @@ TL_FN void tl_thread_raise_real(double *in, double value) {
   tl_thread_raise_wide((uint64_t *)(void *)in, as.bits);
 }
 
+/* A number that other threads may change. */
+TL_FN uint32_t tl_thread_load(const uint32_t *from) {
+#ifdef __CUDA_ARCH__
+  return *(const volatile uint32_t *)from;
+#else
+  return __atomic_load_n(from, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Writes, and returns the old value. */
+TL_FN uint32_t tl_thread_swap(uint32_t *in, uint32_t value) {
+#ifdef __CUDA_ARCH__
+  return atomicExch(in, value);
+#else
+  return __atomic_exchange_n(in, value, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Replaces `old` by `value`; false where another value is there. */
+TL_FN bool tl_thread_replace(uint32_t *in, uint32_t old, uint32_t value) {
+#ifdef __CUDA_ARCH__
+  return atomicCAS(in, old, value) == old;
+#else
+  return __atomic_compare_exchange_n(in, &old, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+}
+
 /* Sets bits; usually they are set already. */
 TL_FN void tl_thread_set(uint32_t *in, uint32_t bits) {
 #ifdef __CUDA_ARCH__

@@ -26,6 +26,7 @@ typedef struct tl_thread_state {
 /* Flags of a body on a device. */
 enum {
   TL_THREAD_STATIC = 0x100, /* contacts do not move it; lower bits are locks (TALUS_LOCK_...) */
+  TL_THREAD_GUIDED = 0x200, /* it follows a motion */
   TL_THREAD_LOCKS = 0x3f
 };
 
@@ -142,7 +143,7 @@ TL_FN talus_real tl_thread_margin(const tl_ready_task *task, size_t i, const tl_
   const tl_shape *shape = tl_thread_shape(crowd, i);
   const talus_real reach = shape->radius * crowd->scale[i], h = (talus_real)crowd->dt;
   talus_real way = task->spare;
-  if (!tl_thread_is_static(crowd, i)) {
+  if (!tl_thread_is_static(crowd, i) || (crowd->flags[i] & TL_THREAD_GUIDED)) {
     way += h * tl_length(body->v);
     if (shape->kind != TALUS_SPHERE)
       way += h * reach * tl_length(body->w);
@@ -164,7 +165,9 @@ TL_FN void tl_ready_at(const tl_ready_task *task, size_t i) {
   const talus_dvec3 x = crowd->in.position[i];
   const bool is_static = tl_thread_is_static(crowd, i);
   tl_ccp_tensor tensor = tl_thread_no_tensor();
-  const tl_ccp_body body = is_static ? tl_thread_nobody() : tl_thread_free(crowd, i, &tensor);
+  const tl_ccp_body body = crowd->flags[i] & TL_THREAD_GUIDED ? task->bodies[i]
+                           : is_static                        ? tl_thread_nobody()
+                                                              : tl_thread_free(crowd, i, &tensor);
   task->bodies[i] = body;
   if (task->tensors)
     task->tensors[i] = tensor;
@@ -279,9 +282,18 @@ TL_FN void tl_move_at(const tl_move_task *task, size_t i) {
 /* Sums in `threads` strips: thread t adds bodies t, t + threads, ... in this order. */
 enum { TL_WORTH_CONTACT, TL_WORTH_LOAD, TL_WORTH_OBJECTIVE, TL_WORTH_LIFT, TL_WORTHS };
 
+/* What impacts did to a body. */
+typedef struct tl_thread_struck {
+  talus_vec3 kick_v, kick_w;     /* m/s, rad/s: changes by all of them */
+  talus_vec3 before_v, before_w; /* before those of this round */
+  talus_real clock;              /* s: when it was last hit */
+  talus_real fastest; /* m/s: of the impacts in which it took part, or that led to these */
+} tl_thread_struck;
+
 typedef struct tl_worth_task {
   tl_thread_crowd crowd;
   const tl_ccp_body *bodies, *shifts;
+  const tl_thread_struck *struck; /* by impacts; NULL: none */
   size_t threads;
   double *sums; /* TL_WORTHS of each thread */
 } tl_worth_task;
@@ -309,7 +321,14 @@ TL_FN void tl_worth_add(const tl_worth_task *task, size_t i, double sums[TL_WORT
   tl_thread_momentum(crowd, i, tl_sub(now.v, free.v), tl_sub(now.w, free.w), &p, &l);
   const double own = 0.5 * (tl_thread_dot(now.v, p) + tl_thread_dot(now.w, l));
   sums[TL_WORTH_CONTACT] += own + 0.5 * (tl_thread_dot(v0, p) + tl_thread_dot(w0, l));
-  sums[TL_WORTH_OBJECTIVE] += own + 0.5 * (tl_thread_dot(free.v, p) + tl_thread_dot(free.w, l));
+  if (task->struck) { /* impacts changed what the solver began with */
+    const talus_vec3 v = tl_add(free.v, task->struck[i].kick_v),
+                     w = tl_add(free.w, task->struck[i].kick_w);
+    tl_thread_momentum(crowd, i, tl_sub(now.v, v), tl_sub(now.w, w), &p, &l);
+    sums[TL_WORTH_OBJECTIVE] +=
+        0.5 * (tl_thread_dot(tl_add(now.v, v), p) + tl_thread_dot(tl_add(now.w, w), l));
+  } else
+    sums[TL_WORTH_OBJECTIVE] += own + 0.5 * (tl_thread_dot(free.v, p) + tl_thread_dot(free.w, l));
   if (task->shifts) /* work against gravity */
     sums[TL_WORTH_LIFT] -=
         (double)crowd->mass[i] * crowd->dt * tl_thread_dot(crowd->gravity, task->shifts[i].v);

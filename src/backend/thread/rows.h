@@ -183,6 +183,7 @@ typedef struct tl_row_task {
   tl_thread_rows rows;
   const uint32_t *order; /* by row: its contact */
   const talus_row_contact *contacts;
+  const talus_real *gaps; /* by contact, after impacts; NULL: its own */
   const talus_vec3 *impulses;
   const talus_real *friction; /* by pair of materials */
   uint32_t materials;
@@ -222,14 +223,14 @@ TL_FN void tl_thread_steps(const tl_thread_rows *rows, uint32_t a, uint32_t b, t
 }
 
 /* From body a to the image of body b that it touches; planes have no images. */
-TL_FN talus_dvec3 tl_thread_way(const tl_row_task *task, uint32_t a, uint32_t b) {
-  const talus_dvec3 from = task->crowd.in.position[a], to = task->crowd.in.position[b];
+TL_FN talus_dvec3 tl_thread_way(const tl_thread_crowd *crowd, const tl_grid_space *space,
+                                uint32_t a, uint32_t b) {
+  const talus_dvec3 from = crowd->in.position[a], to = crowd->in.position[b];
   double d[3] = {to.x - from.x, to.y - from.y, to.z - from.z};
-  const bool is_bounded =
-      tl_thread_shape(&task->crowd, a)->bounded && tl_thread_shape(&task->crowd, b)->bounded;
+  const bool is_bounded = tl_thread_shape(crowd, a)->bounded && tl_thread_shape(crowd, b)->bounded;
   for (int k = 0; k < 3 && is_bounded; ++k)
-    if (task->space.period[k] > 0)
-      d[k] -= task->space.period[k] * floor(d[k] / task->space.period[k] + 0.5);
+    if (space->period[k] > 0)
+      d[k] -= space->period[k] * floor(d[k] / space->period[k] + 0.5);
   return tl_dvec3(d[0], d[1], d[2]);
 }
 
@@ -246,12 +247,13 @@ TL_FN void tl_row_at(const tl_row_task *task, size_t k) {
   tl_ccp_row row;
   row.normal = c.normal;
   row.arm_a = tl_narrow(to_point);
-  row.arm_b = tl_narrow(tl_dsub(to_point, tl_thread_way(task, c.a, c.b)));
+  row.arm_b = tl_narrow(tl_dsub(to_point, tl_thread_way(&task->crowd, &task->space, c.a, c.b)));
   tl_thread_steps(rows, c.a, c.b, &row);
   row.friction =
       task->friction[task->crowd.material[c.a] * task->materials + task->crowd.material[c.b]];
   row.friction = tl_min(row.friction, task->most_friction);
-  row.bias = tl_contact_bias(tl_max(c.gap, 0), (talus_real)task->crowd.dt, 0);
+  const talus_real gap = task->gaps ? task->gaps[i] : c.gap;
+  row.bias = tl_contact_bias(tl_max(gap, 0), (talus_real)task->crowd.dt, 0);
   row.impulse = tl_vec3(0, 0, 0);
   if (task->is_warm && row.en > 0)
     row.impulse = tl_cone_project(task->impulses[i], c.normal, row.friction);
@@ -451,13 +453,15 @@ typedef struct tl_aim_task {
   tl_thread_rows rows;
   const uint32_t *order;
   const talus_row_contact *contacts;
+  const talus_real *gaps;                          /* as for rows */
   talus_real h, slop, share, recovery_speed, deep; /* s, m, of an overlap, m/s, m */
   uint32_t *found;                                 /* TL_AIM_...; cleared before */
 } tl_aim_task;
 
 TL_FN void tl_aim_at(const tl_aim_task *task, size_t k) {
   const tl_thread_rows *rows = &task->rows;
-  const talus_real gap = task->contacts[task->order[k]].gap;
+  const uint32_t i = task->order[k];
+  const talus_real gap = task->gaps ? task->gaps[i] : task->contacts[i].gap;
   const talus_vec3 n = tl_row_vec(rows, TL_ROW_NORMAL, k);
   const talus_real ahead = gap + task->h * tl_dot(tl_row_velocity(rows, rows->bodies, k), n);
   const talus_real target =

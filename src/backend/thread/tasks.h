@@ -3,6 +3,8 @@
 #define TL_THREAD_TASKS_H
 
 #include "backend/thread/boxes.h"
+#include "backend/thread/guides.h"
+#include "backend/thread/impacts.h"
 #include "backend/thread/pairs.h"
 #include "backend/thread/rows.h"
 #include "backend/thread/spheres.h"
@@ -13,7 +15,9 @@
   X(class) X(bound) X(round) X(ellipsoid) X(box) X(convex) X(clump) X(place) X(overlap) X(pick) \
   X(ready) X(judge) X(move) X(worth) X(add) \
   X(carry) X(settle) X(forget) X(bid) X(choose) X(tell) X(limit) X(row) X(visit) X(lift) \
-  X(remain) X(store) X(shrink) X(aim) X(still) X(depth)
+  X(remain) X(store) X(shrink) X(aim) X(still) X(depth) \
+  X(stand) X(meet) X(reach) X(part) X(calm) X(queue) X(due) X(unite) X(line) X(strike) X(again) \
+  X(leave) X(merge) X(follow) X(arrive)
 /* clang-format on */
 
 typedef enum tl_task_kind {

@@ -111,7 +111,7 @@ static bool has_deep(void *context, size_t k) {
 static bool needs_correction(tl_ccp *job) {
   tl_system *system = job->system;
   const tl_par *par = &system->model->par;
-  if (!(system->settings->recovery > 0) || job->rows.count == 0)
+  if (!(system->settings->recovery > 0) || job->rows.count == 0 || system->crowd->stays_deep)
     return false;
   if (system->report->residual_max * system->crowd->dt > (double)system->slop)
     return true;

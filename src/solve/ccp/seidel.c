@@ -42,20 +42,43 @@ static void visit_blocks(const tl_ccp_part *part, size_t begin, size_t end, bool
   }
 }
 
-/* First tile of a worker, chosen so that all workers have about as many blocks. */
-static size_t first_tile(const tl_ccp_part *part, int worker, int workers) {
-  const tl_colours *colours = &part->colours;
-  const size_t blocks = part->colour_block[colours->tile[colours->tiles]];
-  const size_t wanted = blocks * (size_t)worker / (size_t)workers;
-  size_t lo = 0, hi = colours->tiles;
+/* First pack of a tile, or of a block. */
+typedef size_t first_pack_fn(const tl_ccp_part *part, size_t i);
+
+static size_t pack_of_tile(const tl_ccp_part *part, size_t tile) {
+  return part->block_pack[part->colour_block[part->colours.tile[tile]]];
+}
+static size_t pack_of_block(const tl_ccp_part *part, size_t block) {
+  return part->block_pack[block];
+}
+
+/* First of the tiles (or blocks) [begin, end) of a worker. They have very different numbers of
+ * packs: tiles on top of a heap have few. So workers begin at the boundaries nearest to equal
+ * shares of the packs. */
+static size_t share_begin(const tl_ccp_part *part, first_pack_fn *pack_of, size_t begin, size_t end,
+                          int worker, int workers) {
+  const size_t first = pack_of(part, begin);
+  const size_t wanted = first + tl_share(pack_of(part, end) - first, worker, workers);
+  size_t lo = begin, hi = end;
   while (lo < hi) {
     const size_t mid = lo + (hi - lo) / 2;
-    if (part->colour_block[colours->tile[mid]] < wanted)
+    if (pack_of(part, mid) < wanted)
       lo = mid + 1;
     else
       hi = mid;
   }
-  return lo;
+  if (lo > begin && wanted - pack_of(part, lo - 1) < pack_of(part, lo) - wanted)
+    lo--;
+  return worker < workers ? lo : end;
+}
+
+static size_t first_tile(const tl_ccp_part *part, int worker, int workers) {
+  return share_begin(part, pack_of_tile, 0, part->colours.tiles, worker, workers);
+}
+
+static size_t first_block(const tl_ccp_part *part, size_t begin, size_t end, int worker,
+                          int workers) {
+  return share_begin(part, pack_of_block, begin, end, worker, workers);
 }
 
 /* Visits tiles first: one worker does all colours of a tile. Then it visits the colours between
@@ -72,10 +95,10 @@ static void visit_colours(const tl_ccp_part *part, tl_team *team, int worker, in
     tl_team_barrier(team);
   }
   for (size_t k = between; k < colours->count; ++k) {
-    const size_t first = part->colour_block[k], n = part->colour_block[k + 1] - first;
-    const size_t begin = first + n * (size_t)worker / (size_t)workers;
-    const size_t end = first + n * (size_t)(worker + 1) / (size_t)workers;
-    visit_blocks(part, begin, end, colours->serial[k], what, sums);
+    const size_t first = part->colour_block[k], last = part->colour_block[k + 1];
+    visit_blocks(part, first_block(part, first, last, worker, workers),
+                 first_block(part, first, last, worker + 1, workers), colours->serial[k], what,
+                 sums);
     tl_team_barrier(team);
   }
 }
@@ -109,9 +132,9 @@ static void measure_block(const tl_ccp_part *part, size_t block) {
 
 /* Residual of the present velocities; every worker gets the same RMS. */
 static double measure(const tl_ccp_part *part, tl_team *team, int worker, int workers) {
-  const size_t blocks = part->block_count;
-  const size_t end = blocks * (size_t)(worker + 1) / (size_t)workers;
-  for (size_t block = blocks * (size_t)worker / (size_t)workers; block < end; ++block)
+  const size_t end = first_block(part, 0, part->block_count, worker + 1, workers);
+  for (size_t block = first_block(part, 0, part->block_count, worker, workers); block < end;
+       ++block)
     measure_block(part, block);
   tl_team_barrier(team);
   double most = 0, of_links = 0;

@@ -134,7 +134,7 @@ talus_status tl_impulse_load(tl_impulse *job) {
 bool tl_impulse_is_deep(const tl_impulse *job) {
   const tl_contacts *contacts = job->system->contacts;
   const talus_real slop = job->system->slop;
-  if (!(job->system->settings->correction > 0))
+  if (!(job->system->settings->correction > 0) || job->system->crowd->stays_deep)
     return false;
   if (job->system->report->residual_max * job->system->crowd->dt > (double)slop)
     return true;

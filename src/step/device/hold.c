@@ -49,6 +49,32 @@ static void unpack(void *context, size_t begin, size_t end) {
   }
 }
 
+/* Impacts of the step. */
+static talus_status bring_hits(const tl_held *held) {
+  tl_device *device = held->device;
+  const size_t n = held->before.count;
+  TL_ARRAY(uint32_t) hits = {0};
+  TL_ARRAY(talus_vec3) given = {0};
+  held->contacts->hits.count = 0;
+  if (!held->before.are_hit || n == 0)
+    return TALUS_OK;
+  talus_status status = tl_array_resize(&hits, n);
+  if (status == TALUS_OK)
+    status = tl_array_resize(&given, n);
+  if (status == TALUS_OK)
+    status =
+        device->calls->download(device, hits.data, held->before.hits.data, n * sizeof *hits.data);
+  if (status == TALUS_OK)
+    status = device->calls->download(device, given.data, held->before.given.data,
+                                     n * sizeof *given.data);
+  for (size_t i = 0; i < n && status == TALUS_OK; ++i)
+    if (hits.data[i] > 0)
+      status = tl_array_push(&held->contacts->hits, ((tl_hit){(uint32_t)i, given.data[i]}));
+  tl_array_free(&hits);
+  tl_array_free(&given);
+  return status;
+}
+
 static talus_status bring_contacts(const tl_held *held) {
   tl_device *device = held->device;
   const size_t n = held->before.count;
@@ -66,6 +92,8 @@ static talus_status bring_contacts(const tl_held *held) {
   if (status == TALUS_OK && n > 0)
     status = device->calls->download(device, impulses.data, held->before.impulses.data,
                                      n * sizeof *impulses.data);
+  if (status == TALUS_OK)
+    status = bring_hits(held);
   if (status == TALUS_OK) {
     unpack_job job = {rows.data, impulses.data, held->contacts->data};
     tl_for(&held->par, n, 4096, unpack, &job);
@@ -105,17 +133,54 @@ static void let_go(void *context) { (void)context; } /* blocks are kept for the 
 
 static void free_blocks(tl_held *held) {
   tl_device *device = held->device;
-  tl_device_block *blocks[] = {
-      &held->mass,           &held->flags,           &held->material,
-      &held->friction,       &held->widths,          &held->force,
-      &held->torque,         &held->solver,          &held->tensors,
-      &held->shifts,         &held->margins,         &held->colour[0],
-      &held->colour[1],      &held->order[0],        &held->order[1],
-      &held->best,           &held->taken,           &held->ends,
-      &held->row_a,          &held->row_b,           &held->lift,
-      &held->lift_bias,      &held->row_numbers,     &held->sums,
-      &held->words,          &held->before.contacts, &held->before.impulses,
-      &held->after.contacts, &held->after.impulses};
+  tl_device_block *blocks[] = {&held->mass,
+                               &held->flags,
+                               &held->material,
+                               &held->friction,
+                               &held->restitution,
+                               &held->widths,
+                               &held->force,
+                               &held->impacts.struck,
+                               &held->impacts.thrown,
+                               &held->impacts.owner,
+                               &held->impacts.is_hit,
+                               &held->impacts.time,
+                               &held->impacts.slack,
+                               &held->impacts.gaps,
+                               &held->impacts.parent,
+                               &held->impacts.next,
+                               &held->impacts.head,
+                               &held->impacts.rows,
+                               &held->before.hits,
+                               &held->before.given,
+                               &held->after.hits,
+                               &held->after.given,
+                               &held->guide,
+                               &held->terms,
+                               &held->values,
+                               &held->torque,
+                               &held->solver,
+                               &held->tensors,
+                               &held->shifts,
+                               &held->margins,
+                               &held->colour[0],
+                               &held->colour[1],
+                               &held->order[0],
+                               &held->order[1],
+                               &held->best,
+                               &held->taken,
+                               &held->ends,
+                               &held->row_a,
+                               &held->row_b,
+                               &held->lift,
+                               &held->lift_bias,
+                               &held->row_numbers,
+                               &held->sums,
+                               &held->words,
+                               &held->before.contacts,
+                               &held->before.impulses,
+                               &held->after.contacts,
+                               &held->after.impulses};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; ++i)
     (void)device->calls->resize(device, blocks[i], 0);
   for (int k = 0; k < 2; ++k) {
@@ -136,6 +201,7 @@ static void end(void *context) {
     free_blocks(held);
     held->device->calls->close(held->device);
   }
+  tl_array_free(&held->plane_slots);
   (void)tl_resize(&block, sizeof *held, 0);
 }
 
@@ -204,38 +270,83 @@ static talus_status send_flags(tl_held *held, const tl_crowd *crowd) {
   TL_TAKE(crowd->arena, crowd->count, &flags);
   for (size_t i = 0; i < crowd->count; ++i)
     flags[i] = (model->property.flags[i] & TL_FLAG_LOCKS) |
-               (tl_body_is_static(model, i) ? TL_THREAD_STATIC : 0u);
+               (tl_body_is_static(model, i) ? TL_THREAD_STATIC : 0u) |
+               (model->property.flags[i] & TL_FLAG_KINEMATIC ? TL_THREAD_GUIDED : 0u);
   SEND(held->flags, flags, crowd->count);
   return TALUS_OK;
 }
 
-static talus_status send_planes(tl_held *held, const tl_crowd *crowd) {
+static talus_status send_guides(tl_held *held, const tl_crowd *crowd) {
   tl_device *device = held->device;
   const tl_model *model = crowd->model;
-  const double spare = (double)tl_reach_slack(model, crowd->dt) + fmax(0.5 * model->margin, 0);
-  TL_ARRAY(tl_thread_plane) planes = {0};
+  TL_ARRAY(tl_thread_guide) guides = {0};
   talus_status status = TALUS_OK;
-  for (size_t i = 0; i < crowd->count && status == TALUS_OK; ++i) {
-    const tl_shape *shape = tl_body_shape(model, i);
-    if (shape->bounded)
+  for (size_t i = 0; i < crowd->count && model->motions.count > 0 && status == TALUS_OK; ++i) {
+    if (!(model->property.flags[i] & TL_FLAG_KINEMATIC))
       continue;
-    const double *size = shape->size;
-    const talus_dvec3 x = crowd->in->position[i];
-    const tl_frame frame = tl_frame_from_quat(crowd->in->rotation[i]);
-    const talus_dvec3 n = tl_frame_to_world(&frame, tl_dvec3(size[0], size[1], size[2]));
-    const double offset = tl_ddot(n, x) + size[3] * (double)model->property.scale[i] + spare;
-    status = tl_array_resize(&planes, planes.count + 1);
-    if (status == TALUS_OK)
-      planes.data[planes.count - 1] = (tl_thread_plane){{n.x, n.y, n.z}, offset};
+    const tl_motion *m = &model->motions.data[model->property.motion[i]];
+    tl_thread_guide guide;
+    memset(&guide, 0, sizeof guide);
+    guide.position = m->position, guide.rotation = m->rotation, guide.clock = m->clock;
+    guide.slot = (uint32_t)i, guide.first = m->first, guide.count = m->count;
+    status = tl_array_push(&guides, guide);
   }
-  held->planes = planes.count;
+  held->guides = guides.count;
   if (status == TALUS_OK)
-    status = tl_device_reserve(device, &held->near.planes, planes.count, sizeof *planes.data);
-  if (status == TALUS_OK && planes.count > 0)
-    status = device->calls->upload(device, held->near.planes.data, planes.data,
-                                   planes.count * sizeof *planes.data);
-  tl_array_free(&planes);
-  return status;
+    status = tl_device_reserve(device, &held->guide, guides.count, sizeof *guides.data);
+  if (status == TALUS_OK && guides.count > 0)
+    status = device->calls->upload(device, held->guide.data, guides.data,
+                                   guides.count * sizeof *guides.data);
+  tl_array_free(&guides);
+  TL_TRY(status);
+  SEND(held->terms, model->motion_terms.data, model->motion_terms.count);
+  SEND(held->values, model->motion_values.data, model->motion_values.count);
+  return TALUS_OK;
+}
+
+/* Bodies within the margin of a plane are those beyond its offset; of one that moves, its way
+ * within the step belongs to that. */
+static tl_thread_plane plane_of(const tl_crowd *crowd, uint32_t slot) {
+  const tl_model *model = crowd->model;
+  const double *size = tl_body_shape(model, slot)->size;
+  talus_dvec3 x = crowd->in->position[slot];
+  double spare = (double)tl_reach_slack(model, crowd->dt) + fmax(0.5 * model->margin, 0);
+  if (model->property.flags[slot] & TL_FLAG_KINEMATIC) {
+    talus_vec3 v, w;
+    tl_body_way(model, slot, crowd->t0, crowd->t1, crowd->dt, &v, &w);
+    x = tl_body_moving(model, slot, crowd->t0).position;
+    spare += crowd->dt * (double)tl_length(v);
+  }
+  const tl_frame frame = tl_frame_from_quat(crowd->in->rotation[slot]);
+  const talus_dvec3 n = tl_frame_to_world(&frame, tl_dvec3(size[0], size[1], size[2]));
+  return (tl_thread_plane){{n.x, n.y, n.z},
+                           tl_ddot(n, x) + size[3] * (double)model->property.scale[slot] + spare};
+}
+
+talus_status tl_held_send_planes(tl_held *held, const tl_crowd *crowd) {
+  tl_device *device = held->device;
+  tl_thread_plane *planes;
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  TL_TAKE(crowd->arena, held->plane_slots.count, &planes);
+  for (size_t k = 0; k < held->plane_slots.count; ++k)
+    planes[k] = plane_of(crowd, held->plane_slots.data[k]);
+  SEND(held->near.planes, planes, held->plane_slots.count);
+  tl_arena_release(crowd->arena, mark);
+  return TALUS_OK;
+}
+
+static talus_status list_planes(tl_held *held, const tl_crowd *crowd) {
+  const tl_model *model = crowd->model;
+  held->plane_slots.count = 0;
+  held->has_guided_planes = false;
+  for (size_t i = 0; i < crowd->count; ++i) {
+    if (tl_body_shape(model, i)->bounded)
+      continue;
+    TL_TRY(tl_array_push(&held->plane_slots, (uint32_t)i));
+    held->has_guided_planes =
+        held->has_guided_planes || (model->property.flags[i] & TL_FLAG_KINEMATIC);
+  }
+  return TALUS_OK;
 }
 
 static talus_status send_bodies(tl_held *held, const tl_crowd *crowd) {
@@ -251,7 +362,9 @@ static talus_status send_bodies(tl_held *held, const tl_crowd *crowd) {
                                   .arena = crowd->arena};
   TL_TRY(send_flags(held, crowd));
   TL_TRY(tl_device_send_shapes(device, &held->shapes, &shapes, crowd->count));
-  TL_TRY(send_planes(held, crowd));
+  TL_TRY(list_planes(held, crowd));
+  TL_TRY(tl_held_send_planes(held, crowd));
+  TL_TRY(send_guides(held, crowd));
   SEND(held->mass, property->mass, crowd->count);
   SEND(held->material, property->material, crowd->count);
   if (property->force)
@@ -271,11 +384,19 @@ static talus_status send_bodies(tl_held *held, const tl_crowd *crowd) {
 static talus_status send_laws(tl_held *held, const tl_crowd *crowd) {
   tl_device *device = held->device;
   const tl_model *model = crowd->model;
-  talus_real *friction;
-  TL_TAKE(crowd->arena, model->laws.count, &friction);
+  talus_real *value;
+  TL_TAKE(crowd->arena, model->laws.count, &value);
   for (size_t i = 0; i < model->laws.count; ++i)
-    friction[i] = model->laws.data[i].friction;
-  SEND(held->friction, friction, model->laws.count);
+    value[i] = model->laws.data[i].friction;
+  SEND(held->friction, value, model->laws.count);
+  held->bounces = false;
+  held->all_bounce = true;
+  for (size_t i = 0; i < model->laws.count; ++i) {
+    value[i] = model->laws.data[i].restitution;
+    held->bounces = held->bounces || value[i] > 0;
+    held->all_bounce = held->all_bounce && value[i] > 0;
+  }
+  SEND(held->restitution, value, model->laws.count);
   return TALUS_OK;
 }
 
@@ -313,6 +434,7 @@ static talus_status take_settings(tl_held *held, const tl_crowd *crowd) {
   held->ncp = system.ncp;
   held->slop = system.slop;
   held->recovery_speed = system.recovery_speed;
+  held->bounce_speed = system.bounce_speed;
   if (held->has_tensors)
     TL_DEVICE_RESERVE(held->tensors, crowd->count, tl_ccp_tensor);
   return TALUS_OK;
@@ -335,6 +457,18 @@ talus_status tl_held_send(tl_held *held, const tl_crowd *crowd) {
 static tl_thread_state state_of(const tl_held_state *state) {
   return (tl_thread_state){state->position.data, state->rotation.data, state->velocity.data,
                            state->spin.data};
+}
+
+tl_thread_guides tl_held_guides(const tl_held *held, const tl_crowd *crowd) {
+  return (tl_thread_guides){.guides = held->guide.data,
+                            .terms = held->terms.data,
+                            .values = held->values.data,
+                            .t0 = crowd->t0,
+                            .t1 = crowd->t1,
+                            .h = crowd->dt,
+                            .grid = crowd->model->dt,
+                            .bodies = held->solver.data,
+                            .out = state_of(&held->state[!held->now])};
 }
 
 tl_thread_crowd tl_held_crowd(const tl_held *held, const tl_crowd *crowd) {

@@ -27,6 +27,7 @@ typedef struct solve_job {
   double totals[TL_REMAINS], most, fastest; /* of the last measurement */
   uint32_t worst;                           /* row + 1 */
   int is_ncp;
+  bool have_bounced;
 } solve_job;
 
 /* ---- colours --------------------------------------------------------------------------------- */
@@ -131,6 +132,7 @@ static talus_status make_rows(solve_job *job) {
                      .rows = job->rows,
                      .order = job->order,
                      .contacts = held->near.contacts.data,
+                     .gaps = job->have_bounced ? held->impacts.gaps.data : NULL,
                      .impulses = held->after.impulses.data,
                      .friction = held->friction.data,
                      .materials = (uint32_t)model->materials.count,
@@ -265,12 +267,13 @@ static talus_status correct(solve_job *job, const tl_ccp_body **shifts) {
   tl_held *held = job->held;
   tl_device *device = job->device;
   const talus_solve_def *settings = job->settings;
-  *shifts = NULL;
+  *shifts = job->have_bounced ? held->impacts.thrown.data : NULL;
   if (!(settings->recovery > 0))
     return TALUS_OK;
   const tl_aim_task aim = {.rows = job->rows,
                            .order = job->order,
                            .contacts = held->near.contacts.data,
+                           .gaps = job->have_bounced ? held->impacts.gaps.data : NULL,
                            .h = (talus_real)job->crowd->dt,
                            .slop = held->slop,
                            .share = (talus_real)settings->recovery,
@@ -287,6 +290,9 @@ static talus_status correct(solve_job *job, const tl_ccp_body **shifts) {
   TL_DEVICE_LAUNCH(still, still, held->bodies);
   const int sweeps = (settings->iterations + SHARE - 1) / SHARE;
   TL_TRY(visit_all(job, TL_TASK_lift, 0, sweeps));
+  const tl_merge_task merge = {held->impacts.thrown.data, held->shifts.data};
+  if (job->have_bounced)
+    TL_DEVICE_LAUNCH(merge, merge, held->bodies);
   *shifts = held->shifts.data;
   return TALUS_OK;
 }
@@ -310,6 +316,7 @@ talus_status tl_held_solve(tl_held *held, const tl_crowd *crowd, tl_solve_report
     return tl_fail(TALUS_ERROR_MEMORY, "%zu contacts are more than a device counts (4e9)",
                    job.rows.count);
   TL_TRY(carry(&job));
+  TL_TRY(tl_held_bounce(held, crowd, job.rows.count, &job.have_bounced));
   TL_TRY(find_colours(&job));
   TL_TRY(make_rows(&job));
   if (job.settings->warm_start)

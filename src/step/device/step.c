@@ -8,9 +8,10 @@
 
 /* ---- obstacles ---------------------------------------------------------------- */
 
-static bool has_bounces(const tl_model *model) {
-  for (size_t i = 0; i < model->laws.count; ++i)
-    if (model->laws.data[i].restitution > 0)
+static bool has_turning_planes(const tl_model *model) {
+  for (size_t i = 0; i < model->bodies && model->motions.count > 0; ++i)
+    if ((model->property.flags[i] & TL_FLAG_KINEMATIC) && !tl_body_shape(model, i)->bounded &&
+        tl_body_turns(model, i))
       return true;
   return false;
 }
@@ -33,14 +34,12 @@ const char *tl_device_step_obstacle(const tl_model *model, bool has_joints) {
     return "solve.method other than gauss-seidel";
   if (has_joints)
     return "joints";
-  if (model->motions.count > 0)
-    return "bodies that follow a motion";
+  if (has_turning_planes(model))
+    return "planes that turn";
   if (model->sleep.speed > 0)
     return "sleep";
   if (model->law_kinds != 0)
     return "static friction, rolling resistance and cohesion";
-  if (has_bounces(model))
-    return "restitution";
   if (model->ignored.count > 0)
     return "pairs of groups that are ignored";
   if (model->broad != TALUS_BROAD_AUTO && model->broad != TALUS_BROAD_BINS)
@@ -63,9 +62,15 @@ static talus_status find_contacts(tl_held *held, const tl_crowd *crowd, tl_step_
                                .margins = held->margins.data,
                                .rows = held->near.rows.data,
                                .fixed = held->near.fixed.data};
+  const tl_thread_guides guides = tl_held_guides(held, crowd);
+  if (held->has_guided_planes)
+    TL_TRY(tl_held_send_planes(held, crowd));
+  TL_DEVICE_LAUNCH(follow, guides, held->guides);
   TL_DEVICE_LAUNCH(ready, ready, held->bodies);
-  tl_spheres_asked asked = {
-      .count = held->bodies, .plane_count = held->planes, .is_there = true, .has_fixed = true};
+  tl_spheres_asked asked = {.count = held->bodies,
+                            .plane_count = held->plane_slots.count,
+                            .is_there = true,
+                            .has_fixed = true};
   for (int k = 0; k < 3; ++k) {
     asked.low[k] = ready.crowd.low[k];
     asked.period[k] = ready.crowd.period[k];
@@ -121,6 +126,7 @@ static talus_status find_worth(tl_held *held, const tl_crowd *crowd, const tl_cc
   const tl_worth_task task = {.crowd = tl_held_crowd(held, crowd),
                               .bodies = held->solver.data,
                               .shifts = shifts,
+                              .struck = held->after.are_hit ? held->impacts.struck.data : NULL,
                               .threads = tl_held_threads(held->bodies),
                               .sums = held->sums.data};
   double sums[TL_WORTHS];
@@ -151,7 +157,9 @@ static talus_status move(tl_held *held, const tl_crowd *crowd, const tl_ccp_body
   tl_device *device = held->device;
   const tl_move_task task = {
       .crowd = tl_held_crowd(held, crowd), .bodies = held->solver.data, .shifts = shifts};
+  const tl_thread_guides guides = tl_held_guides(held, crowd);
   TL_DEVICE_LAUNCH(move, task, held->bodies);
+  TL_DEVICE_LAUNCH(arrive, guides, held->guides);
   return device->calls->finish(device);
 }
 
@@ -161,7 +169,8 @@ static void take_result(tl_held *held, const tl_crowd *crowd) {
   held->before = held->after;
   held->before.contacts = held->near.contacts;
   held->near.contacts = before.contacts;
-  held->after = (tl_held_contacts){.impulses = before.impulses};
+  held->after =
+      (tl_held_contacts){.impulses = before.impulses, .hits = before.hits, .given = before.given};
   held->now = !held->now;
   held->dt = crowd->dt;
   tl_made_away(held->where, TL_HELD_STATE | TL_THE_CONTACTS);

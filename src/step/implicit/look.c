@@ -131,7 +131,7 @@ talus_status tl_implicit_look(tl_implicit *job) {
   const double moved = tl_clock();
   job->report->wall_step += moved - begun;
   if (job->at_end.multires) /* pairs are searched in several batches, whose counts add up */
-    job->at_end.multires->widened = 0;
+    TL_TRY(tl_multires_begin_look(job->at_end.multires));
   TL_TRY(tl_step_find_contacts(job->backend, &job->at_end, job->report));
   const double found = tl_clock();
   const tl_penalty_motion motion = {.velocity = job->velocity,

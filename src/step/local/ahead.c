@@ -1,9 +1,9 @@
-/* The end of an interval holds nobody up: bodies whose steps go on beyond it leave the state that
- * they have then on the way. What is ahead of that time goes with them into the next interval, as
- * the begin of their law; it is one row of a checkpoint.
+/* Steps need not end at the end of an interval. If the step of a body ends later, the world gets
+ * the body's state at the end of the interval, and the rest of its law is kept for the next
+ * interval, also in checkpoints.
  *
- * Whoever changes the world in between drops it (tl_local_forget_ahead). All bodies then come back
- * to that time, which is final, and none to an earlier one. */
+ * If the world is changed between intervals, this rest is dropped (tl_local_forget_ahead): all
+ * bodies come back to the end of the interval, whose states are final. */
 #include "step/local/local.h"
 
 #include "joint/joint.h"
@@ -11,7 +11,7 @@
 
 static bool is_same(talus_dvec3 a, talus_dvec3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
-/* Finds the slots of what is kept; false: bodies are not those that it was kept for. */
+/* True if every entry belongs to a movable body that is where the entry expects it. */
 static bool fits(const tl_local *local) {
   const tl_crowd *crowd = local->crowd;
   uint32_t slot = 0;
@@ -60,7 +60,7 @@ talus_status tl_local_keep_ahead(tl_local *local) {
                       .spin = to->spin,
                       .law = tl_path_later(&body->law, local->end - body->o),
                       .flies = body->flies};
-    ahead.law.position = crowd->out->position[i]; /* the same, but for periods */
+    ahead.law.position = crowd->out->position[i]; /* equal but for the period of the domain */
     TL_TRY(tl_array_push(&local->ahead_next, ahead));
   }
   return TALUS_OK;
@@ -104,7 +104,8 @@ size_t tl_local_let_go(tl_local *local, const tl_model *model, const tl_contacts
       tie(model, parent, joints->all.data[i].a, joints->all.data[i].b);
   for (uint32_t i = 0; i < model->bodies; ++i)
     parent[i] = root_of(parent, i);
-  /* Now each has its root for parent; that of a root is TL_NONE if one of its bodies leaves. */
+  /* Each body's parent is its root now. A root's parent becomes TL_NONE if one of its bodies is
+   * removed. */
   for (uint32_t i = 0; i < model->bodies; ++i)
     if (remove[i] && parent[i] != TL_NONE)
       parent[parent[i]] = TL_NONE;

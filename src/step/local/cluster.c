@@ -1,4 +1,4 @@
-/* Clusters: who belongs together, and the step of one. */
+/* Makes clusters, and steps them. */
 #include "step/local/local.h"
 #include "step/paths.h"
 
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- who belongs together -------------------------------------------------------------------- */
+/* ---- making clusters ------------------------------------------------------------------------- */
 
 static talus_status take_cluster(tl_local *local, uint32_t *at) {
   if (local->free_clusters.count > 0) {
@@ -14,7 +14,7 @@ static talus_status take_cluster(tl_local *local, uint32_t *at) {
   } else {
     const tl_cluster none = {0};
     *at = (uint32_t)local->clusters.count;
-    /* So that letting go of one never fails: there is room for all that are. */
+    /* Room for all clusters, so that freeing one cannot fail. */
     TL_TRY(tl_array_reserve(&local->free_clusters, local->clusters.count + 1));
     TL_TRY(tl_array_reserve(&local->live, local->clusters.count + 1));
     TL_TRY(tl_array_push(&local->clusters, none));
@@ -77,7 +77,7 @@ static talus_status see_neighbours(tl_local *local, uint32_t slot) {
   }
   if (body->cluster == TL_NONE)
     return TALUS_OK;
-  const uint32_t at = body->cluster; /* which was of other bodies */
+  const uint32_t at = body->cluster; /* an older cluster, with other bodies */
   const tl_cluster *cluster = &local->clusters.data[at];
   for (size_t i = 0; i < cluster->members.count; ++i)
     TL_TRY(see(local, cluster->members.data[i]));
@@ -123,7 +123,8 @@ static talus_status add_walls(tl_local *local, tl_cluster *cluster) {
   return TALUS_OK;
 }
 
-/* Where all are held up: not farther, and so that what is left is no crumb. */
+/* Ends a step at hold_at at the latest. If it ends shortly before, it gets half of the time that is
+ * left, so that the next step is not very short. */
 static void hold(const tl_local *local, tl_cluster *cluster) {
   const double left = local->hold_at - cluster->t0;
   double h = cluster->dt;
@@ -139,9 +140,10 @@ static void hold(const tl_local *local, tl_cluster *cluster) {
     cluster->t1 = local->hold_at;
 }
 
-/* As long as its members may, also beyond the end of the interval; who would end a rounding beside
- * it ends there. But those who press on each other are held: what presses meets others that press,
- * and where all have steps of one phase fewer are cut (dominoes: 7 % of all). */
+/* A step is as long as the paces of its members allow, also beyond the end of the interval; if it
+ * would end there but for rounding, it ends there. Clusters with pressing contacts are held: such
+ * bodies meet others that press, and if all their steps end at the same times fewer of them are cut
+ * (dominoes: 7 % of all). */
 static void plan(const tl_local *local, tl_cluster *cluster) {
   double h = local->unit, t0 = DBL_MAX;
   bool presses = false;
@@ -161,7 +163,7 @@ static void plan(const tl_local *local, tl_cluster *cluster) {
   cluster->planned = cluster->dt;
 }
 
-/* Whether somebody among those in the queue has not arrived yet. */
+/* True if a body of the queue from `first` on has not reached the end of the interval. */
 static bool is_under_way(const tl_local *local, size_t first) {
   for (size_t i = first; i < local->queue.count; ++i)
     if (local->bodies.data[local->queue.data[i]].c < local->end)
@@ -197,7 +199,7 @@ talus_status tl_local_tie(tl_local *local) {
   return TALUS_OK;
 }
 
-/* ---- the step of one ------------------------------------------------------------------------- */
+/* ---- the step of a cluster ------------------------------------------------------------------- */
 
 static void put_row(tl_state *state, size_t row, const tl_local_row *from) {
   state->position[row] = from->position;
@@ -206,7 +208,8 @@ static void put_row(tl_state *state, size_t row, const tl_local_row *from) {
   state->spin[row] = from->spin;
 }
 
-/* Everybody at the begin of the step: along their laws, walls by their motions. */
+/* Writes the states at the begin of the step: of bodies by their laws, of walls by their motions.
+ */
 static void bring_together(const tl_local *local, const tl_cluster *cluster, tl_gathered *crew) {
   const tl_model *model = local->crowd->model;
   for (size_t row = 0; row < cluster->rows.count; ++row) {
@@ -232,7 +235,7 @@ static talus_status gather(const tl_local *local, const tl_cluster *cluster, tl_
   crew->model.step = TALUS_STEP_ADAPTIVE;
   crew->model.par = *par;
   crew->model.log =
-      (tl_log){0}; /* workers are many, and not all steps count: tl_step_local tells */
+      (tl_log){0}; /* several workers, and steps that may not count: the caller logs */
   bring_together(local, cluster, crew);
   return tl_local_recall(local, cluster, crew);
 }
@@ -253,7 +256,7 @@ static tl_crowd crowd_of(tl_gathered *crew, const tl_cluster *cluster) {
                     .penalty = &crew->penalty};
 }
 
-/* What impacts gave to each body, to be had at the begin of the step, whoever flies then. */
+/* Sums the impacts on each body. They act at the begin of the step, also on bodies that fly. */
 static void kick_all(const tl_local *local, const tl_cluster *cluster, const tl_crowd *crowd) {
   const tl_contacts *contacts = crowd->contacts_after;
   for (size_t i = 0; i < cluster->members.count; ++i)
@@ -267,14 +270,14 @@ static void kick_all(const tl_local *local, const tl_cluster *cluster, const tl_
     if (local->bodies.data[a].is_movable)
       tl_local_kick(local, a, crowd->in->rotation[c->a], tl_narrow(arm), tl_neg(on_b),
                     &local->bodies.data[a].draft_kick);
-    if (local->bodies.data[b].is_movable) /* in the image that a met */
+    if (local->bodies.data[b].is_movable) /* the periodic image that a met */
       tl_local_kick(local, b, crowd->in->rotation[c->b],
                     tl_narrow(tl_dsub(arm, tl_model_offset(crowd->model, x[c->a], x[c->b]))), on_b,
                     &local->bodies.data[b].draft_kick);
   }
 }
 
-/* What the step made becomes the tentative state of the members. */
+/* Writes the result of the step to the tentative states of the members. */
 static talus_status scatter(const tl_local *local, tl_cluster *cluster, tl_gathered *crew,
                             const tl_crowd *crowd) {
   uint8_t *flies;
@@ -298,11 +301,11 @@ static talus_status step_one(const tl_local *local, tl_cluster *cluster, tl_gath
   TL_TRY(tl_arena_reset(&crew->arena));
   TL_TRY(gather(local, cluster, crew, par));
   tl_crowd crowd = crowd_of(crew, cluster);
-  /* Without candidates the step is the same, but for looking for them. */
+  /* A body without candidates: the same step without a search for them. */
   const bool is_alone = crew->count == 1 && !crowd.joints && crew->model.substeps <= 1;
   talus_status status =
       is_alone ? tl_step_alone(local->backend, &crowd, &cluster->report) : TALUS_ERROR_DIVERGED;
-  if (status == TALUS_ERROR_DIVERGED) /* in the second case it is shortened */
+  if (status == TALUS_ERROR_DIVERGED) /* not alone, or too long: the adaptive step shortens it */
     status = tl_step_adaptive(local->backend, &crowd, &cluster->report);
   TL_TRY(status);
   cluster->t1 = crowd.t1, cluster->dt = crowd.dt;
@@ -327,7 +330,7 @@ static int compare_keys(const void *x, const void *y) {
   return a < b ? -1 : a > b;
 }
 
-/* The largest first, so that nobody waits for them at the end. */
+/* Largest first, so that workers do not wait for a large cluster at the end. */
 static talus_status sort_by_size(tl_local *local) {
   const size_t n = local->work.count;
   TL_TRY(tl_array_resize(&local->sorted, n));
@@ -343,7 +346,7 @@ static talus_status sort_by_size(tl_local *local) {
   return TALUS_OK;
 }
 
-/* Clusters that would keep one worker busy while the others wait are stepped by all of them. */
+/* Larger clusters are stepped by all workers together, because the others would wait for one. */
 #define LARGE 512 /* rows */
 
 talus_status tl_local_step_clusters(tl_local *local) {

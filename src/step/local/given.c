@@ -1,13 +1,14 @@
-/* What contacts and joints gave within the interval, for probes and averages.
+/* The impulses of contacts and joints within the interval, for probes and averages.
  *
- * A step that counts may still be cut: who comes back to an earlier time keeps the step until then,
- * and with it that part of what was given. So it is added when the law of the step becomes final.
- * Arms are those of the centres when the step began, where its contacts were found. */
+ * A step that counts may still be cut: a body that comes back to an earlier time keeps only the
+ * part of the step before that time, and only that part of the impulses. So impulses are added when
+ * the law of the step becomes final. Arms are measured from the centres at the begin of the step,
+ * where its contacts were found. */
 #include "step/local/local.h"
 
 #include <stdlib.h>
 
-/* t: when its step began. */
+/* Centre of a body at the time t at which its last step began. */
 static talus_dvec3 centre_at(const tl_local *local, uint32_t slot, double t) {
   const tl_crowd *crowd = local->crowd;
   const tl_local_body *body = &local->bodies.data[slot];
@@ -38,7 +39,8 @@ talus_status tl_local_prepare_giving(const tl_local *local, tl_cluster *cluster)
   return TALUS_OK;
 }
 
-/* share: of the step that became final. What impacts gave was given at once. */
+/* share: the part of the step that became final. Impulses of impacts act at its begin, so they
+ * count whole. */
 static talus_status give_contact(tl_local *local, const tl_cluster *cluster, size_t i,
                                  double share) {
   const talus_vec3 kept = cluster->contacts.data[i].impulse,
@@ -69,7 +71,7 @@ static talus_status give_contacts(tl_local *local, uint32_t slot, double share) 
   return TALUS_OK;
 }
 
-/* Joints act evenly over the step. */
+/* The forces of joints are constant over the step. */
 static void give_joints(tl_local *local, uint32_t slot, double h) {
   size_t ends = 0;
   const tl_joint_end *end =
@@ -86,7 +88,7 @@ static void give_joints(tl_local *local, uint32_t slot, double h) {
   }
 }
 
-/* What is left of a step that goes on from the last interval: its impacts were given there. */
+/* The same for a step that began in an earlier interval, which has its impacts. */
 static talus_status give_rest(tl_local *local, uint32_t slot, double to) {
   const tl_local_body *body = &local->bodies.data[slot];
   const tl_contacts *before = local->crowd->contacts_before;

@@ -1,4 +1,4 @@
-/* Where a body is at a time, and whether two keep apart. */
+/* The state of a body at a time, and whether two bodies stay apart. */
 #include "crowd/free.h"
 #include "step/local/local.h"
 #include "step/paths.h"
@@ -42,7 +42,7 @@ tl_path tl_local_guess(const tl_local *local, uint32_t slot) {
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* Angular momentum of a row, or its spin where locks or equal moments make that the same. */
+/* Angular momentum of a row with these moments of inertia; with moments of 1 its spin. */
 static talus_vec3 momentum_of(const tl_local_row *row, talus_vec3 inertia) {
   return tl_sym3_mul_vec(tl_sym3_rotated(row->rotation, inertia), row->spin);
 }
@@ -52,7 +52,7 @@ static talus_vec3 spin_of(talus_vec3 momentum, talus_quat rotation, talus_vec3 i
   return tl_sym3_mul_vec(tl_sym3_rotated(rotation, inverse), momentum);
 }
 
-/* What contacts turn as locks or equal moments let them has its spin for angular momentum. */
+/* True if spin stands for angular momentum: moments of inertia are equal, or rotation is locked. */
 static bool is_simple(const tl_model *model, uint32_t slot) {
   const uint32_t turns = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
   return tl_body_shape(model, slot)->isotropic || (model->property.flags[slot] & turns);
@@ -79,8 +79,9 @@ static talus_vec3 between(talus_vec3 a, talus_vec3 b, double s) {
   return tl_madd(a, TL_R(s), tl_sub(b, a));
 }
 
-/* A flight has the momentum and angular momentum with which it left o. Impacts give what they give
- * at o; contacts that press and joints give evenly over the step (docs/theory/local.md). */
+/* In flight: the velocity at c minus what loads change from t to c, and constant angular momentum.
+ * Otherwise impacts change both at o, and pressing contacts and joints at a constant rate over the
+ * step (docs/theory/local.md). */
 tl_local_row tl_local_at(const tl_local *local, uint32_t slot, double t) {
   const tl_model *model = local->crowd->model;
   const tl_local_body *body = &local->bodies.data[slot];
@@ -94,7 +95,7 @@ tl_local_row tl_local_at(const tl_local *local, uint32_t slot, double t) {
       is_simple(model, slot) ? tl_vec3(1, 1, 1) : tl_body_inertia(model, slot);
   const talus_dvec3 x = tl_path_position(&body->law, t - body->o);
   tl_local_row row = {.position = model->domain.enabled ? tl_step_wrap(&model->domain, x) : x};
-  if (shape->kind == TALUS_SPHERE) { /* whose path does not turn */
+  if (shape->kind == TALUS_SPHERE) { /* the law of a sphere has no rotation */
     const double h = t - body->o;
     row.rotation = tl_quat_normalize(tl_quat_mul(
         tl_quat_from_rotation_vector(tl_scale(body->current.spin, TL_R(h))), body->final.rotation));
@@ -144,7 +145,7 @@ tl_track tl_local_actual(const tl_local *local, uint32_t slot) {
   return track;
 }
 
-/* The part that holds just after t. */
+/* The stretch that is valid just after t; NULL: there is none. */
 static const tl_stretch *part_at(const tl_track *track, double t) {
   for (int i = 0; i < track->count; ++i)
     if (track->part[i].to > t)
@@ -156,7 +157,7 @@ static double radius_of(const tl_model *model, uint32_t slot) {
   return (double)tl_body_shape(model, slot)->radius * (double)model->property.scale[slot];
 }
 
-/* Whether the balls around both stay apart, whatever the bodies do. */
+/* True if the bounding spheres of both bodies stay further apart than `floor` within h. */
 static bool are_far(const tl_model *model, uint32_t a, const tl_path *pa, uint32_t b,
                     const tl_path *pb, talus_dvec3 apart, double h, double floor) {
   const talus_dvec3 v = tl_dsub(pb->velocity, pa->velocity),
@@ -201,8 +202,9 @@ talus_box tl_local_box(const tl_model *model, uint32_t slot, const tl_path *path
   const double scale = (double)model->property.scale[slot];
   talus_box box = tl_shape_bounds(shape, scale, path->position, tl_dquat_narrow(path->rotation));
   const double r = (double)shape->radius * scale * (1 + 4 * (double)TL_REAL_EPS);
-  double turn = h * tl_dlength(path->spin); /* rad: no place goes further by it than that times r */
-  if (turn > 0.5) {                         /* the ball that it turns in */
+  double turn =
+      h * tl_dlength(path->spin); /* rad: rotation moves no point by more than this times r */
+  if (turn > 0.5) {               /* use the bounding sphere */
     const talus_dvec3 reach = tl_dvec3(r, r, r);
     box.lo = tl_dsub(path->position, reach), box.hi = tl_dadd(path->position, reach);
     turn = 0;

@@ -1,4 +1,4 @@
-/* Rounds: what is stepped, and what counts. */
+/* Rounds: which clusters step, and which steps count. */
 #include "step/local/local.h"
 
 #include "base/cancel.h"
@@ -13,7 +13,7 @@
 
 /* ---- begin ----------------------------------------------------------------------------------- */
 
-/* Who ends a step where bodies leave the world does so then: the interval ends at that time. */
+/* If a body ends its step where bodies leave the world, the interval ends at that time. */
 static void end_with(tl_local *local, const tl_local_body *body) {
   if (local->leaves && !local->holds && body->c < local->end &&
       local->leaves(local->leaves_context, body->current.position))
@@ -50,7 +50,7 @@ static talus_status begin_bodies(tl_local *local) {
   return TALUS_OK;
 }
 
-/* Joints of the interval have states of their own; who holds whom is the crowd's. */
+/* Joints of the interval have states of their own; the lists of who is jointed are the crowd's. */
 static talus_status begin_joints(tl_local *local) {
   const tl_joints *from = local->crowd->joints;
   const size_t n = from ? from->all.count : 0;
@@ -70,7 +70,7 @@ static talus_status begin_joints(tl_local *local) {
     tl_joint *joint = &local->joints.all.data[i];
     if (ratio != 1)
       tl_scale_reals(joint->impulse, TL_JOINT_ROWS, ratio);
-    if (joint->broken) { /* what broke it was seen after the interval in which it did */
+    if (joint->broken) { /* its last force was reported in an earlier interval */
       joint->force = joint->torque = tl_vec3(0, 0, 0);
       memset(joint->impulse, 0, sizeof joint->impulse);
     }
@@ -79,8 +79,9 @@ static talus_status begin_joints(tl_local *local) {
   return TALUS_OK;
 }
 
-/* Who pushed whom in a step stays together until the next: what they gave each other is given
- * evenly over the step. What impacts gave was had at its begin, and whoever comes back keeps it. */
+/* Bodies that pushed each other in a step stay in one cluster until the next: their impulses act
+ * evenly over the step, so both must come back to the same time. Impulses of impacts act at the
+ * begin of the step, and a body that comes back keeps them. */
 static void bind_contacts(tl_local *local, const tl_contacts *contacts) {
   uint32_t last[2] = {TL_NONE, TL_NONE}; /* points of a pair follow each other */
   for (size_t i = 0; i < contacts->count; ++i) {
@@ -106,7 +107,7 @@ static tl_mover at_begin(const tl_crowd *crowd, uint32_t slot, talus_dvec3 at) {
                     {.position = at, .rotation = tl_dquat_widen(crowd->in->rotation[slot])}};
 }
 
-/* Pairs that overlap before anything has happened. */
+/* Finds pairs that overlap at the begin of the interval. */
 static void find_tangled(tl_local *local) {
   const tl_crowd *crowd = local->crowd;
   for (size_t i = 0; i < local->meetings.count; ++i) {
@@ -148,7 +149,7 @@ static talus_status begin(tl_local *local) {
   return tl_local_index_contacts(local);
 }
 
-/* ---- who may meet ---------------------------------------------------------------------------- */
+/* ---- which bodies may meet ------------------------------------------------------------------- */
 
 static talus_status look_ahead(tl_local *local, uint32_t slot) {
   const tl_model *model = local->crowd->model;
@@ -165,9 +166,9 @@ static talus_status look_ahead(tl_local *local, uint32_t slot) {
                                             : tl_local_stray(local, slot, box, &has_walls);
 }
 
-/* Bodies with new laws that pushed each other are of one cluster anyway: pairs among them need no
- * look. Trees of parents, the lowest slot on top (union-find); the queue of ties has room for them.
- */
+/* Bodies with new laws that pushed each other belong to one cluster anyway, so pairs of them need
+ * no test. Sets are trees of parents with the lowest slot as root (union-find), in the memory of
+ * `queue`. */
 static uint32_t root_of(tl_local *local, uint32_t slot) {
   uint32_t *parent = local->queue.data;
   while (parent[slot] != slot)
@@ -221,7 +222,7 @@ static talus_status ask_all(tl_local *local, uint32_t slot) {
   return TALUS_OK;
 }
 
-/* From when the first of them has no law yet, as far as both were looked at. */
+/* Tested from the end of the first law on, as far as both free paths are known. */
 static bool may_meet(const tl_local *local, const tl_meeting *m, uint64_t *looks) {
   const tl_local_body *a = &local->bodies.data[m->a], *b = &local->bodies.data[m->b];
   const double s = fmin(a->c, b->c), u = fmin(a->ahead, b->ahead);
@@ -232,7 +233,7 @@ static bool may_meet(const tl_local *local, const tl_meeting *m, uint64_t *looks
                               looks);
 }
 
-/* Bodies of different clusters, one of which commits: from when that one's law is new. */
+/* Bodies of different clusters, one of which commits. Tested from the begin of its step on. */
 static bool do_meet(const tl_local *local, const tl_meeting *m, uint64_t *looks) {
   const tl_track ta = tl_local_actual(local, m->a), tb = tl_local_actual(local, m->b);
   double s = DBL_MAX;
@@ -271,7 +272,7 @@ static talus_status ask(tl_local *local,
   return TALUS_OK;
 }
 
-/* Bodies with new laws look at all that they may meet. */
+/* Tests bodies with new laws against all that they may meet. */
 static talus_status look(tl_local *local) {
   local->stamp++;
   local->asked.count = 0;
@@ -286,10 +287,10 @@ static talus_status look(tl_local *local) {
   return TALUS_OK;
 }
 
-/* ---- what counts ----------------------------------------------------------------------------- */
+/* ---- which steps count ----------------------------------------------------------------------- */
 
-/* Members whose tentative step leaves the box that candidates were looked for with get a larger
- * one; where that has walls that the cluster did not see, its step does not count. */
+/* Bodies whose tentative step leaves their box get a larger one. If there are new walls in it, the
+ * cluster takes its step again. */
 static talus_status follow_strays(tl_local *local) {
   const tl_model *model = local->crowd->model;
   for (size_t k = 0; k < local->work.count; ++k) {
@@ -309,8 +310,9 @@ static talus_status follow_strays(tl_local *local) {
   return TALUS_OK;
 }
 
-/* T* and who commits: those that begin before the first of all ends, so that nobody comes back to
- * the begin of a step that counts, where impacts are. Who failed stops all others. */
+/* Finds T* and the clusters that commit: those whose step begins before T*, so that no body comes
+ * back to the begin of a step that counts, where its impacts act. A cluster whose step failed
+ * commits also if it begins at T*. */
 static void choose(tl_local *local) {
   local->star = DBL_MAX;
   for (size_t i = 0; i < local->live.count; ++i)
@@ -322,8 +324,8 @@ static void choose(tl_local *local) {
   }
 }
 
-/* The actual steps of those that commit against the laws of all others; who meets is tied, and
- * steps anew. */
+/* Tests the steps of the clusters that commit against the laws of all other bodies. Bodies that
+ * meet are put into one cluster, which steps again. */
 static talus_status check(tl_local *local) {
   local->stamp++;
   local->asked.count = 0;
@@ -365,7 +367,7 @@ static talus_status fail(tl_local *local, tl_step_report *report) {
 
 /* ---- commit ---------------------------------------------------------------------------------- */
 
-/* The law of a body is final until then. */
+/* The law of a body is final up to the time `to`: adds its impulses, and its path for audits. */
 static talus_status record(tl_local *local, uint32_t slot, double to) {
   const tl_local_body *body = &local->bodies.data[slot];
   TL_TRY(tl_local_give(local, slot, to));
@@ -380,7 +382,8 @@ static void let_past_go(tl_local *local, uint32_t past) {
     local->free_clusters.data[local->free_clusters.count++] = past;
 }
 
-/* The next step may be longer by the growth, whatever this one was. */
+/* The next step may be `growth` times as long as this one, or as long as the body's pace allowed
+ * before if the pace did not limit this one. */
 static double next_pace(const tl_local *local, const tl_cluster *cluster,
                         const tl_local_body *body) {
   const double next = local->growth * cluster->dt;
@@ -466,7 +469,7 @@ static void add_report(tl_step_report *sum, const tl_cluster *cluster) {
 static void assert_invariants(const tl_local *local) { (void)local; }
 static void assert_apart(const tl_local *local, uint32_t slot) { (void)local, (void)slot; }
 #else
-/* (I1): every law ends after all others have begun. */
+/* (I1): no law ends before another one begins. */
 static void assert_invariants(const tl_local *local) {
   double last = local->begin, first = DBL_MAX;
   for (size_t i = 0; i < local->bodies.count; ++i) {
@@ -478,7 +481,7 @@ static void assert_invariants(const tl_local *local) {
   TL_ASSERT(first == DBL_MAX || last < first || last == local->begin);
 }
 
-/* (I2): its law overlaps that of no other body. */
+/* (I2): a body does not overlap another one while both follow their laws. */
 static void assert_apart(const tl_local *local, uint32_t slot) {
   uint64_t looks = 0;
   if (local->skips_check)
@@ -495,8 +498,8 @@ static void assert_apart(const tl_local *local, uint32_t slot) {
 }
 #endif
 
-/* A joint keeps what broke it until the end of the interval, to be seen. Those whom it held may
- * meet from now on. */
+/* A joint that broke keeps its last force and torque until the end of the interval, so that they
+ * can be reported. Its bodies may meet from now on. */
 static talus_status commit_joints(tl_local *local, const tl_cluster *cluster) {
   for (size_t i = 0; i < cluster->joints.count; ++i) {
     const uint32_t row = cluster->joints.data[i].row;
@@ -506,14 +509,14 @@ static talus_status commit_joints(tl_local *local, const tl_cluster *cluster) {
     if (was_broken)
       after.force = joint->force, after.torque = joint->torque;
     tl_joints_take_one(&local->joints, row, &after);
-    local->joints.apart_stale = false; /* of the crowd, which is prepared */
+    local->joints.apart_stale = false; /* that list is the crowd's, and is up to date */
     if (joint->broken && !was_broken)
       TL_TRY(tl_local_let_meet(local, joint->a, joint->b));
   }
   return TALUS_OK;
 }
 
-/* Steps that begin when the interval is over belong to the next one. */
+/* Drops steps that begin after the end of the interval: they belong to the next one. */
 static void drop_later(tl_local *local) {
   for (size_t k = local->live.count; k-- > 0;)
     if (local->clusters.data[local->live.data[k]].t0 >= local->end)
@@ -551,7 +554,7 @@ static talus_status commit(tl_local *local, tl_step_report *report) {
   return TALUS_OK;
 }
 
-/* One round: tentative steps, a look at all of them, and those that count. */
+/* A round: tentative steps, a check of all of them, and the steps that count. */
 static talus_status do_round(tl_local *local, tl_step_report *report) {
   TL_TRY(look(local));
   TL_TRY(tl_local_tie(local));
@@ -605,7 +608,8 @@ static talus_status finish(tl_local *local) {
     to->told = from->told;
   }
   TL_TRY(tl_local_keep_ahead(local));
-  if (crowd->joints && local->ahead_next.count > 0) /* what they measure is of this time */
+  if (crowd->joints &&
+      local->ahead_next.count > 0) /* what joints report must belong to this time */
     tl_joints_settle(model, crowd->out, crowd->joints, crowd->joints_after);
   TL_TRY(tl_local_sort(&local->given, local->given_centres.data));
   TL_TRY(tl_local_collect(local, crowd->contacts_after));
@@ -653,7 +657,8 @@ talus_status tl_step_local(const tl_backend *backend, tl_crowd *crowd, tl_local 
   const bool is_over = status != TALUS_ERROR_DIVERGED && status != TALUS_ERROR_DOMAIN;
   if (status != TALUS_OK)
     local->counts = before; /* the interval does not count */
-  if (!holds && !is_over) { /* perhaps beyond its end */
+  if (!holds &&
+      !is_over) { /* it may have failed beyond the end of the interval: steps end there now */
     local->holds = true;
     status = go(backend, crowd, local, report);
     local->holds = false;

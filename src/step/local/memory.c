@@ -1,8 +1,8 @@
 /* Contacts that clusters keep from step to step.
  *
- * A contact belongs to its movable body, the lower slot of two. It is remembered with the last step
- * of that body; impulses are those of a step of the longest length, so that steps of any lengths
- * go together (tl_step_ratio). */
+ * The owner of a contact is its movable body, or the lower slot of two. The contact is stored with
+ * the last step of its owner. Impulses are stored as those of a step of the longest length, so that
+ * steps of different lengths can be combined (tl_step_ratio). */
 #include "step/local/local.h"
 
 #include <stdlib.h>
@@ -100,7 +100,7 @@ talus_status tl_local_sort(tl_contacts *set, tl_centres *centres) {
   return status;
 }
 
-/* ---- from clusters to crews and back --------------------------------------------------------- */
+/* ---- from clusters to crews, and back -------------------------------------------------------- */
 
 static uint32_t row_of(const tl_cluster *cluster, uint32_t slot) {
   size_t lo = 0, hi = cluster->rows.count;
@@ -114,7 +114,7 @@ static uint32_t row_of(const tl_cluster *cluster, uint32_t slot) {
   return lo < cluster->rows.count && cluster->rows.data[lo] == slot ? (uint32_t)lo : TL_NONE;
 }
 
-/* rows: of the pair in slots; points of a pair follow each other. */
+/* rows: the pair of the last contact, in slots: points of a pair follow each other. */
 typedef struct known_pair {
   tl_pair slots, rows;
 } known_pair;
@@ -135,7 +135,8 @@ static talus_status recall_one(const tl_cluster *cluster, const tl_contacts *fro
   return TALUS_OK;
 }
 
-/* Whether the crowd's contacts are those of the cluster, but for a few. */
+/* True if at least half of all bodies are rows of the cluster, and the crowd still has the contacts
+ * of all its members. */
 static bool has_most(const tl_local *local, const tl_cluster *cluster) {
   if (2 * cluster->rows.count < local->bodies.count)
     return false;
@@ -168,7 +169,7 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
     const tl_contacts *from = &local->clusters.data[past].contacts;
     if (past == last)
       continue;
-    bool was_there = false; /* another member has come from the same step */
+    bool was_there = false; /* an earlier member had the same last step */
     for (size_t n = 0; n < m && !was_there; ++n)
       was_there = local->bodies.data[cluster->members.data[n]].past == past;
     last = past;
@@ -179,7 +180,7 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
   return tl_local_sort(to, NULL);
 }
 
-/* The sets change places: the crew has no more use for what it found. */
+/* The sets are swapped, because the crew does not need the contacts any more. */
 talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster *cluster) {
   const tl_model *model = local->crowd->model;
   tl_contacts *set = &cluster->contacts;
@@ -204,7 +205,7 @@ talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster 
   return TALUS_OK;
 }
 
-/* Of those who took no step in the interval, which they were ahead of: as they were. */
+/* Contacts of bodies that took no step within the interval, because they were ahead of it. */
 static talus_status collect_rest(const tl_local *local, tl_contacts *contacts) {
   const tl_contacts *before = local->crowd->contacts_before;
   for (size_t i = 0; i < before->count; ++i)
@@ -213,7 +214,7 @@ static talus_status collect_rest(const tl_local *local, tl_contacts *contacts) {
   return TALUS_OK;
 }
 
-/* The only step that is anybody's last has all contacts. */
+/* If all bodies have the same last step, its contacts are the whole set. Returns true then. */
 static bool collect_one(tl_local *local, tl_contacts *contacts) {
   tl_cluster *only = NULL;
   for (size_t i = 0; i < local->bodies.count; ++i)

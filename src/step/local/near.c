@@ -1,8 +1,8 @@
-/* Who may meet whom within the interval.
+/* Finds which bodies may meet within the interval.
  *
- * Each body gets a box that it leaves only if something gives it more speed than it had at the
- * begin of the interval. Candidates are pairs of boxes, found once by the broad phase. Who needs
- * more than its box gets a larger one, and looks for others in a tree of all boxes. */
+ * Each body gets a box that it leaves only if it becomes faster than at the begin of the interval.
+ * Candidates are pairs of overlapping boxes, found once by the broad phase. A body that leaves its
+ * box gets a larger one, and a tree of all boxes is searched for its new candidates. */
 #include "step/local/local.h"
 
 #include <float.h>
@@ -20,8 +20,8 @@ static bool is_everywhere(const tl_model *model, uint32_t slot) {
   return (model->property.flags[slot] & TL_FLAG_KINEMATIC) || !tl_body_shape(model, slot)->bounded;
 }
 
-/* Where a body can be until the last step that begins within the interval ends, at the speeds that
- * it has now. */
+/* A box around all places that a body can reach at its present speeds before the end of the last
+ * step that begins within the interval. */
 static talus_box first_box(const tl_local *local, uint32_t slot) {
   const tl_crowd *crowd = local->crowd;
   const tl_model *model = crowd->model;
@@ -63,7 +63,7 @@ talus_status tl_local_find_near(tl_local *local) {
   const tl_model *model = crowd->model;
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_crowd alone = *crowd;
-  alone.broad_cache = NULL; /* which is for other boxes */
+  alone.broad_cache = NULL; /* it belongs to other boxes */
   talus_box *boxes;
   tl_pairs pairs = {0};
   TL_TAKE(crowd->arena, crowd->count, &boxes);
@@ -96,7 +96,8 @@ talus_status tl_local_find_near(tl_local *local) {
 
 /* ---- the tree -------------------------------------------------------------------------------- */
 
-/* Of n bodies from `first` on; node i has the children 2 i + 1 and 2 i + 2. */
+/* Sets the box of a node with n bodies from `first` on. Node i has the children 2 i + 1 and
+ * 2 i + 2. */
 static void fill_node(tl_local *local, size_t node, size_t first, size_t n) {
   talus_box box = tl_box_empty();
   for (size_t i = 0; i < n; ++i)
@@ -115,7 +116,8 @@ static int longest_axis(const talus_box *box) {
   return x >= y && x >= z ? 0 : y >= z ? 1 : 2;
 }
 
-/* Puts the k-th of [0, n) by its centre at its place (Hoare's selection). */
+/* Reorders n bodies so that the k-th by centre along the axis is at k, smaller ones before it and
+ * larger ones behind (Hoare's selection). */
 static void select_middle(const tl_local *local, uint32_t *order, size_t n, size_t k, int axis) {
   size_t lo = 0, hi = n;
   while (hi - lo > 1) {
@@ -137,7 +139,7 @@ static void select_middle(const tl_local *local, uint32_t *order, size_t n, size
     else if (k >= cut && cut > lo)
       lo = cut;
     else
-      return; /* all that is left has one centre */
+      return; /* all the rest have the same centre */
   }
 }
 
@@ -186,7 +188,7 @@ static bool has_met(const tl_local *local, uint32_t a, uint32_t b) {
   return false;
 }
 
-/* Whether a joint keeps them from touching, as clusters left joints. */
+/* True if a joint between the two still acts, and they have no contacts because of it. */
 static bool are_held(const tl_local *local, uint32_t a, uint32_t b) {
   size_t ends = 0;
   const tl_joint_end *end =
@@ -212,7 +214,7 @@ static talus_status meet(tl_local *local, uint32_t slot, uint32_t other, bool *h
 
 talus_status tl_local_let_meet(tl_local *local, uint32_t a, uint32_t b) {
   const tl_model *model = local->crowd->model;
-  bool has_walls = false; /* which the next step of the other one sees */
+  bool has_walls = false; /* not needed: the next step of the other body has them */
   if (a == TL_NONE || b == TL_NONE)
     return TALUS_OK;
   const bool a_moves = local->bodies.data[a].is_movable, b_moves = local->bodies.data[b].is_movable;
@@ -242,14 +244,14 @@ static talus_status search(tl_local *local, uint32_t slot, size_t node, size_t f
 talus_status tl_local_stray(tl_local *local, uint32_t slot, talus_box needed, bool *has_walls) {
   const tl_model *model = local->crowd->model;
   tl_local_body *body = &local->bodies.data[slot];
-  if (!local->has_tree) /* of all boxes as they are now, which later ones contain */
+  if (!local->has_tree) /* of the present boxes; later ones contain them */
     TL_TRY(make_tree(local));
   const double spare = 0.5 * tl_box_extent(needed);
   body->box = tl_box_union(body->box, tl_box_grow(needed, spare));
   if (!body->has_strayed)
     TL_TRY(tl_array_push(&local->strayed, slot));
   body->has_strayed = true;
-  if (model->domain.enabled) { /* in all images */
+  if (model->domain.enabled) { /* periodic images: no tree */
     for (size_t i = 0; i < local->order.count; ++i)
       TL_TRY(meet(local, slot, local->order.data[i], has_walls));
     return TALUS_OK;

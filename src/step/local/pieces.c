@@ -1,5 +1,5 @@
-/* For audits: the final paths of an interval, and whether they keep apart. Nothing of how they were
- * found is used: every pair of bodies whose paths come near is followed from piece to piece. */
+/* For audits: checks that the final paths of an interval stay apart. It uses nothing but the paths:
+ * every pair of bodies whose paths come near is followed from piece to piece. */
 #include "step/local/local.h"
 #include "step/paths.h"
 
@@ -13,10 +13,10 @@ typedef struct work {
   const tl_local *local;
   const tl_crowd *crowd;
   const tl_paths_rule *rule;
-  tl_piece *pieces; /* by body, then time */
-  uint32_t *first;  /* of a body, and one more */
+  tl_piece *pieces; /* by body, then by time */
+  uint32_t *first;  /* by body: its first piece; and one more */
   const tl_pairs *pairs;
-  tl_advanced *results; /* by pair, from the begin of the interval on */
+  tl_advanced *results; /* by pair; times are from the begin of the interval */
 } work;
 
 static int compare_pieces(const void *x, const void *y) {
@@ -43,7 +43,7 @@ static talus_status sort_pieces(work *job) {
   return TALUS_OK;
 }
 
-/* A wall in motion goes straight from where it is at one time to where it is at the other. */
+/* The path of a wall: straight between its positions at both times. */
 static tl_path wall_path(const tl_model *model, uint32_t slot, const tl_state *in, double from,
                          double to) {
   if (!(model->property.flags[slot] & TL_FLAG_KINEMATIC))
@@ -65,7 +65,7 @@ static talus_box box_of(const work *job, uint32_t slot) {
     if (!shape->bounded || !(model->property.flags[slot] & TL_FLAG_KINEMATIC))
       return tl_shape_bounds(shape, (double)model->property.scale[slot], path.position,
                              tl_dquat_narrow(path.rotation));
-    /* Anywhere near: it is looked at closely. */
+    /* A generous box, because its pairs are tested exactly afterwards. */
     return tl_box_grow(tl_local_box(model, slot, &path, job->crowd->dt),
                        2 * (double)shape->radius * (double)model->property.scale[slot]);
   }
@@ -97,7 +97,7 @@ static void find_depth(const tl_advance *advance, tl_advanced *r) {
   }
 }
 
-/* Both along straight or curved paths from t on, for h; what is found adds to *sum. */
+/* Follows two bodies along their paths from t on for h, and adds the result to *sum. */
 static void follow(const work *job, tl_pair pair, tl_path a, tl_path b, double t, double h,
                    tl_advanced *sum) {
   const tl_model *model = job->crowd->model;
@@ -175,7 +175,7 @@ static void sum_up(const work *job, tl_paths_report *report) {
   }
 }
 
-/* Pieces of a body follow each other from the begin to the end of the interval without a gap. */
+/* True if the pieces of a body cover the interval without a gap. */
 static bool is_complete(const work *job, uint32_t slot) {
   double t = job->crowd->t0;
   for (uint32_t i = job->first[slot]; i < job->first[slot + 1]; ++i) {
