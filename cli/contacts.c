@@ -212,8 +212,6 @@ static int check(const options *wanted, talus_detect_def *def) {
     cli_error("contacts: option '--tree': %s", talus_last_error());
   else if (talus_backend_by_name(wanted->backend, &def->backend) != TALUS_OK)
     cli_error("contacts: option '--backend': %s", talus_last_error());
-  else if (wanted->pairs && def->backend != TALUS_BACKEND_CPU)
-    cli_error("contacts: --pairs are found by the CPU; leave --backend out");
   else
     return CLI_DONE;
   return CLI_INPUT;

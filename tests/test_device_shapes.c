@@ -90,6 +90,7 @@ TEST(a_crowd_of_all_kinds_between_walls_agrees) {
     scene.rotation[n - 1][1] = 0.5; /* a plane that is turned */
     def.margin = 0.05 * (double)seed;
     CHECK(compare(def, &bodies) > n);
+    CHECK(compare_body_pairs(def, &bodies) > n);
   }
 }
 

@@ -62,8 +62,6 @@ typedef struct tl_device_calls {
   talus_status (*sort)(tl_device *, size_t n, int bits, const tl_device_sort *, bool *in_room);
   /* Prefix sums: starts[i] = counts[0] + ... + counts[i - 1] for i = 0 ... n. */
   talus_status (*sum)(tl_device *, size_t n, const uint32_t *counts, uint64_t *starts);
-  /* Running maximum: values[i] becomes the greatest of values[0] ... values[i]. */
-  talus_status (*climb)(tl_device *, size_t n, uint32_t *values);
   /* Runs thread i of the task for i = 0 ... n - 1; `task` is the struct of its arguments. */
   talus_status (*launch)(tl_device *, int kind, const void *task, size_t n);
   /* Runs all these launches in turn, and repeats that. */

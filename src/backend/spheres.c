@@ -13,8 +13,8 @@
 #define CELLS_EACH 3.0                           /* also if there are at most so many per body */
 #define TABLE_LESS ((uint64_t)1 << 20)           /* cells for which there is always a table, */
 #define TABLE_MORE 8                             /* or so many per body */
-#define LONG_RUNS  ((size_t)4096)
-#define SPILT_EACH 16 /* bodies for each contact that does not fit in a run, at first */
+#define LONG_RUNS  ((size_t)1024)
+#define LIST_EACH  2 /* bodies for each contact that there is room for, at first */
 /* part of the space: above 6 * sqrt(3) * 2^-24, the error of a test in single precision */
 #define BLUR 1e-6
 #define FINE 1e-2 /* part of the narrowest width up to which that error only widens cells */
@@ -195,9 +195,8 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
                              &sort, &in_room));
   uint32_t *ends = NULL;
   if (has_table(cells, count)) {
-    RESERVE(blocks->ends, cells + 1, uint32_t); /* planes end after the last cell */
+    RESERVE(blocks->ends, cells, uint32_t);
     ends = blocks->ends.data;
-    TL_TRY(device->calls->clear(device, ends, (size_t)cells * sizeof *ends));
   }
   const tl_gather_task gather = {.rows = blocks->rows.data,
                                  .keys = {blocks->keys[in_room].data, wide},
@@ -206,113 +205,117 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
                                  .margin = search->margin,
                                  .count = count,
                                  .looks = blocks->looks.data,
-                                 .ends = ends};
+                                 .ends = ends,
+                                 .cells = cells};
+  const tl_fill_task fill = {.keys = gather.keys, .count = count, .ends = ends, .cells = cells};
   LAUNCH(gather, gather, count);
   if (ends)
-    TL_TRY(device->calls->climb(device, (size_t)cells, ends));
+    LAUNCH(fill, fill, (size_t)((cells + TL_FILL_CELLS - 1) / TL_FILL_CELLS));
   search->rows = gather.rows;
   search->looks = gather.looks;
   search->keys = gather.keys;
   search->slots = gather.slots;
   search->ends = ends;
   search->levels = key.levels;
+  search->is_plain = ends && !wide;
+  for (int k = 0; k < 3; ++k)
+    search->is_plain &= !(search->grid.space.period[k] > 0);
   return TALUS_OK;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* Sorts one long run with all threads; the keys of cells are no longer needed. */
-static talus_status sort_long_run(tl_device *device, tl_device_spheres *blocks, uint32_t slot,
-                                  size_t bodies) {
-  uint64_t ends[2];
-  TL_TRY(device->calls->download(device, ends, (const uint64_t *)blocks->starts.data + slot,
-                                 sizeof ends));
-  const size_t count = (size_t)(ends[1] - ends[0]);
-  uint32_t *run = (uint32_t *)blocks->others.data + ends[0];
+static talus_status sort_long_run(tl_device *device, tl_device_spheres *blocks,
+                                  const tl_thread_run *run, size_t bodies) {
+  const size_t count = (size_t)run->count;
+  uint32_t *others = (uint32_t *)blocks->others.data + run->begin;
   RESERVE(blocks->keys[0], count, uint32_t);
   for (int k = 0; k < 2; ++k)
     RESERVE(blocks->slots[k], count, uint32_t);
   const tl_device_sort sort = {
-      {run, blocks->keys[0].data}, {blocks->slots[0].data, blocks->slots[1].data}, false};
+      {others, blocks->keys[0].data}, {blocks->slots[0].data, blocks->slots[1].data}, false};
   bool in_room;
   TL_TRY(device->calls->sort(device, count, bits_of(bodies), &sort, &in_room));
-  return in_room ? device->calls->copy(device, run, blocks->keys[0].data, count * sizeof *run)
+  return in_room ? device->calls->copy(device, others, blocks->keys[0].data, count * sizeof *others)
                  : TALUS_OK;
 }
 
-/* Writes runs: owners and others. */
-static talus_status write_runs(tl_device *device, tl_device_spheres *blocks, size_t count,
-                               const tl_thread_heads *heads) {
-  const bool is_listed = heads->long_runs <= LONG_RUNS;
-  RESERVE(blocks->owners, (size_t)heads->contacts, uint32_t);
-  RESERVE(blocks->others, (size_t)heads->contacts, uint32_t);
-  const tl_spill_task spill = {
-      .spilt = blocks->spilt.data, .starts = blocks->starts.data, .others = blocks->others.data};
-  const tl_run_task run = {.most = is_listed ? TL_RUN_LONG : SIZE_MAX,
-                           .starts = blocks->starts.data,
-                           .homes = blocks->homes.data,
-                           .owners = blocks->owners.data,
-                           .others = blocks->others.data};
-  uint32_t runs[LONG_RUNS];
-  LAUNCH(spill, spill, (size_t)heads->spilt);
-  LAUNCH(run, run, count);
-  if (!is_listed || heads->long_runs == 0)
-    return TALUS_OK;
-  TL_TRY(device->calls->download(device, runs, blocks->long_runs.data,
-                                 heads->long_runs * sizeof *runs));
-  for (uint32_t i = 0; i < heads->long_runs; ++i)
-    TL_TRY(sort_long_run(device, blocks, runs[i], count));
+/* The list is sorted by owners; sorts the others of each. */
+static talus_status sort_runs(tl_device *device, tl_device_spheres *blocks, size_t bodies,
+                              size_t contacts) {
+  tl_thread_run runs[LONG_RUNS];
+  RESERVE(blocks->longer, 1, uint32_t);
+  RESERVE(blocks->runs, LONG_RUNS, tl_thread_run);
+  tl_run_task run = {.owners = blocks->owners.data,
+                     .others = blocks->others.data,
+                     .count = contacts,
+                     .most = TL_RUN_LONG,
+                     .longer = blocks->longer.data,
+                     .runs = blocks->runs.data,
+                     .most_runs = LONG_RUNS};
+  uint32_t longer;
+  TL_TRY(device->calls->clear(device, run.longer, sizeof longer));
+  LAUNCH(run, run, contacts);
+  TL_TRY(device->calls->download(device, &longer, run.longer, sizeof longer));
+  if (longer > LONG_RUNS) {
+    run.most = SIZE_MAX;
+    LAUNCH(run, run, contacts);
+  } else if (longer > 0) {
+    TL_TRY(device->calls->download(device, runs, run.runs, longer * sizeof *runs));
+    for (uint32_t i = 0; i < longer; ++i)
+      TL_TRY(sort_long_run(device, blocks, &runs[i], bodies));
+  }
   return TALUS_OK;
+}
+
+static void swap(tl_device_block *a, tl_device_block *b) {
+  const tl_device_block kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+static talus_status sort_list(tl_device *device, tl_device_spheres *blocks, size_t bodies,
+                              size_t contacts) {
+  for (int k = 0; k < 2; ++k)
+    RESERVE(blocks->spare[k], contacts, uint32_t);
+  const tl_device_sort sort = {{blocks->owners.data, blocks->spare[0].data},
+                               {blocks->others.data, blocks->spare[1].data},
+                               false};
+  bool in_room;
+  TL_TRY(device->calls->sort(device, contacts, bits_of(bodies - 1), &sort, &in_room));
+  if (in_room) {
+    swap(&blocks->owners, &blocks->spare[0]);
+    swap(&blocks->others, &blocks->spare[1]);
+  }
+  return sort_runs(device, blocks, bodies, contacts);
 }
 
 /* ---- the whole search ------------------------------------------------------------------------ */
 
-/* Finds runs, and brings them into the order of slots; the host reads the heads, which are behind
- * the starts of runs: their sum is the number of contacts. */
-static talus_status find_runs_once(tl_device *device, tl_device_spheres *blocks,
-                                   const tl_thread_search *search, tl_thread_heads *heads) {
-  const size_t count = search->count;
-  uint64_t *starts = blocks->starts.data;
-  const tl_touch_task touch = {.search = *search,
-                               .counts = blocks->touched.data,
-                               .runs = blocks->runs.data,
-                               .spilt = blocks->spilt.data,
-                               .room = blocks->spilt.bytes / sizeof(tl_thread_spilt),
-                               .heads = (void *)(starts + count)};
-  const tl_home_task home = {.slots = search->slots,
-                             .counts = touch.counts,
-                             .runs = touch.runs,
-                             .homes = blocks->homes.data};
-  const tl_tally_task tally = {.homes = home.homes,
-                               .counts = blocks->counts.data,
-                               .heads = touch.heads,
-                               .most_long = LONG_RUNS,
-                               .long_runs = blocks->long_runs.data};
-  TL_TRY(device->calls->clear(device, touch.counts, count * sizeof *touch.counts));
-  TL_TRY(device->calls->clear(device, touch.heads, sizeof *heads));
-  LAUNCH(touch, touch, count);
-  LAUNCH(home, home, count);
-  LAUNCH(tally, tally, count);
-  TL_TRY(device->calls->sum(device, count, tally.counts, starts));
-  return device->calls->download(device, heads, touch.heads, sizeof *heads);
-}
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* Repeats with more room for contacts that do not fit if there was too little. */
-static talus_status find_runs(tl_device *device, tl_device_spheres *blocks,
-                              const tl_thread_search *search, tl_thread_heads *heads) {
-  const size_t count = search->count;
-  RESERVE(blocks->touched, count, uint32_t);
-  RESERVE(blocks->runs, count, tl_thread_run);
-  RESERVE(blocks->spilt, count / SPILT_EACH, tl_thread_spilt);
-  RESERVE(blocks->homes, count, tl_thread_run);
-  RESERVE(blocks->counts, count, uint32_t);
-  RESERVE(blocks->starts, count + sizeof *heads / sizeof(uint64_t), uint64_t);
-  RESERVE(blocks->long_runs, LONG_RUNS, uint32_t);
+/* Lists all contacts; repeats with more room if there was too little. */
+static talus_status list_touches(tl_device *device, tl_device_spheres *blocks,
+                                 const tl_thread_search *search, size_t *contacts) {
+  size_t room = search->count / LIST_EACH;
+  RESERVE(blocks->used, 1, uint64_t);
   for (;;) {
-    TL_TRY(find_runs_once(device, blocks, search, heads));
-    if (heads->spilt <= blocks->spilt.bytes / sizeof(tl_thread_spilt))
+    uint64_t used;
+    RESERVE(blocks->owners, room, uint32_t);
+    RESERVE(blocks->others, room, uint32_t);
+    room = smaller(blocks->owners.bytes, blocks->others.bytes) / sizeof(uint32_t);
+    const tl_touch_task touch = {
+        .search = *search,
+        .list = {.owners = blocks->owners.data, .others = blocks->others.data, .room = room},
+        .used = blocks->used.data};
+    TL_TRY(device->calls->clear(device, touch.used, sizeof used));
+    LAUNCH(touch, touch, search->count);
+    TL_TRY(device->calls->download(device, &used, touch.used, sizeof used));
+    *contacts = (size_t)used;
+    if (used <= room)
       return TALUS_OK;
-    RESERVE(blocks->spilt, (size_t)heads->spilt, tl_thread_spilt);
+    room = (size_t)used;
   }
 }
 
@@ -347,7 +350,6 @@ talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
                                  const tl_spheres_asked *asked, tl_thread_search *search,
                                  size_t *pairs, tl_spheres_times *times) {
   tl_thread_extent extent;
-  tl_thread_heads heads;
   *pairs = 0;
   *times = (tl_spheres_times){0};
   if (asked->count == asked->plane_count)
@@ -359,11 +361,9 @@ talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
   times->levels = search->grid.count;
   TL_TRY(sort_rows(device, blocks, asked->count, times->cells, search));
   TL_TRY(device->calls->mark(device, TL_MARK_SORTED));
-  TL_TRY(find_runs(device, blocks, search, &heads));
-  TL_TRY(write_runs(device, blocks, search->count, &heads));
-  TL_TRY(device->calls->mark(device, TL_MARK_FOUND));
-  *pairs = (size_t)heads.contacts;
-  return TALUS_OK;
+  TL_TRY(list_touches(device, blocks, search, pairs));
+  TL_TRY(sort_list(device, blocks, search->count, *pairs));
+  return device->calls->mark(device, TL_MARK_FOUND);
 }
 
 talus_status tl_device_tell(tl_device *device, tl_spheres_times *times) {

@@ -10,8 +10,8 @@
 
 /* The blocks of one caller, kept from call to call. */
 typedef struct tl_device_spheres {
-  tl_device_block levels, planes, rows, looks, fixed, parts, keys[2], slots[2], ends, touched, runs,
-      spilt, homes, counts, starts, long_runs, owners, others, contacts;
+  tl_device_block levels, planes, rows, looks, fixed, parts, keys[2], slots[2], ends, used, longer,
+      runs, owners, others, spare[2], contacts;
 } tl_device_spheres;
 
 /* Arguments. Arrays of the host. */

@@ -1,26 +1,9 @@
-/* Periodic images of boxes.
- *
- * Axes are independent: some image of a overlaps b when on each axis some shift by whole periods
- * makes their intervals overlap. If every box is first moved so that its low corner is in the
- * domain, only shifts by one period remain. The lower interval is always the one that is moved up,
- * so that a result does not depend on which box is called a, not even in the last bit. */
+/* The periodic images (kernels/images.h) of a model. */
 #ifndef TL_BROAD_IMAGES_H
 #define TL_BROAD_IMAGES_H
 
-#include <math.h>
-
 #include "crowd/model.h"
-
-/* A box as arrays, so that loops can run over its axes. */
-typedef struct tl_span3 {
-  double lo[3], hi[3];
-} tl_span3;
-
-typedef struct tl_images {
-  bool any;
-  bool periodic[3];
-  double low[3], length[3]; /* of the domain, on periodic axes */
-} tl_images;
+#include "kernels/images.h"
 
 static inline tl_images tl_images_of(const tl_model *model) {
   const talus_domain_def *domain = &model->domain;
@@ -34,43 +17,6 @@ static inline tl_images tl_images_of(const tl_model *model) {
     images.length[k] = hi[k] - lo[k];
   }
   return images;
-}
-
-/* The box, moved by whole periods so that its low corner is in the domain. Infinite sides stay. */
-static inline tl_span3 tl_images_home(const tl_images *images, const talus_box *box) {
-  tl_span3 home = {{box->lo.x, box->lo.y, box->lo.z}, {box->hi.x, box->hi.y, box->hi.z}};
-  if (!images->any)
-    return home;
-  for (int k = 0; k < 3; ++k) {
-    if (!images->periodic[k] || !isfinite(home.lo[k]) || !isfinite(home.hi[k]))
-      continue;
-    const double shift =
-        images->length[k] * floor((home.lo[k] - images->low[k]) / images->length[k]);
-    home.lo[k] -= shift;
-    home.hi[k] -= shift;
-  }
-  return home;
-}
-
-/* Touching counts. Written without branches: callers test many boxes with unpredictable results. */
-static inline bool tl_span3_overlap(const tl_span3 *a, const tl_span3 *b) {
-  return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &
-         (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]);
-}
-
-/* True if any image of a overlaps b; both must be moved into the domain. */
-static inline bool tl_images_overlap(const tl_images *images, const tl_span3 *a,
-                                     const tl_span3 *b) {
-  for (int k = 0; k < 3; ++k) {
-    const double length = images->length[k];
-    bool overlap = a->lo[k] <= b->hi[k] && b->lo[k] <= a->hi[k];
-    if (!overlap && images->periodic[k])
-      overlap = (a->lo[k] + length <= b->hi[k] && b->lo[k] <= a->hi[k] + length) ||
-                (b->lo[k] + length <= a->hi[k] && a->lo[k] <= b->hi[k] + length);
-    if (!overlap)
-      return false;
-  }
-  return true;
 }
 
 #endif

@@ -227,16 +227,10 @@ static talus_status find_pairs(search *job) {
   return TALUS_OK;
 }
 
-/* Devices find contacts only. */
-static talus_status fall_back(search *job) {
-  const talus_detect_def *def = &job->detector->def;
-  if (def->backend == TALUS_BACKEND_CPU)
-    return TALUS_OK;
-  job->stats.fallback = "a device finds contacts, not pairs, in this version";
-  return def->no_fallback
-             ? tl_fail(TALUS_ERROR_UNSUPPORTED, "%s, and to fall back on the CPU was not allowed",
-                       job->stats.fallback)
-             : TALUS_OK;
+static talus_status find_pairs_anywhere(search *job) {
+  bool done;
+  TL_TRY(tl_detect_pairs_on_device(job->detector, job->boxes, &job->pairs, &job->stats, &done));
+  return done ? TALUS_OK : find_pairs(job);
 }
 
 static void hand_out_pairs(const search *job, talus_pairs *pairs, talus_detect_stats *stats) {
@@ -259,14 +253,13 @@ talus_status talus_detector_find_pairs(talus_detector *detector, const talus_det
   talus_box *boxes;
   *pairs = (talus_pairs){0};
   TL_TRY(begin(detector, bodies->count, &job));
-  TL_TRY(fall_back(&job));
   const double begun = 1e3 * tl_clock();
   TL_TRY(tl_detect_load(detector, bodies, false));
   TL_TAKE(&detector->arena, bodies->count, &boxes);
   TL_TRY(tl_detect_find_boxes(detector, bodies, false, boxes));
   job.boxes = boxes;
   job.stats.bounds_ms = 1e3 * tl_clock() - begun;
-  TL_TRY(find_pairs(&job));
+  TL_TRY(find_pairs_anywhere(&job));
   hand_out_pairs(&job, pairs, stats);
   return TALUS_OK;
 }
@@ -337,11 +330,10 @@ talus_status talus_detector_find_box_pairs(talus_detector *detector, const talus
   search job;
   *pairs = (talus_pairs){0};
   TL_TRY(begin(detector, n, &job));
-  TL_TRY(fall_back(&job));
   const double begun = 1e3 * tl_clock();
   TL_TRY(load_boxes(&job, boxes, n));
   job.stats.bounds_ms = 1e3 * tl_clock() - begun;
-  TL_TRY(find_pairs(&job));
+  TL_TRY(find_pairs_anywhere(&job));
   hand_out_pairs(&job, pairs, stats);
   return TALUS_OK;
 }

@@ -5,6 +5,7 @@
 
 #include <talus/detect.h>
 
+#include "backend/boxes.h"
 #include "backend/shapes.h"
 #include "contact/contact.h"
 #include "crowd/crowd.h"
@@ -29,6 +30,7 @@ struct talus_detector {
   tl_device *device;                /* NULL: none was needed yet */
   tl_device_spheres blocks;
   tl_device_shapes shape_blocks;
+  tl_device_boxes box_blocks;
 };
 
 /* Rows have 32-bit numbers; the broad phases use one bit of them. */
@@ -55,6 +57,11 @@ talus_status tl_detect_find_boxes(const talus_detector *detector, const talus_de
  * stats->fallback says why. */
 talus_status tl_detect_on_device(talus_detector *detector, const talus_detect_bodies *bodies,
                                  talus_detect_stats *stats, bool *done);
+
+/* Finds pairs of boxes (one for each row of the model) on a device, in order, in the arena, and
+ * fills its part of *stats; *done is false on the CPU. */
+talus_status tl_detect_pairs_on_device(talus_detector *detector, const talus_box *boxes,
+                                       tl_pairs *pairs, talus_detect_stats *stats, bool *done);
 void tl_detect_close_device(talus_detector *detector);
 
 /* Fails if a row is longer than half a period, which the narrow phase does not support. */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "broad/images.h"
 #include "shape/shape.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -58,6 +59,7 @@ void tl_detect_close_device(talus_detector *detector) {
     return;
   tl_device_spheres_free(detector->device, &detector->blocks);
   tl_device_shapes_free(detector->device, &detector->shape_blocks);
+  tl_device_boxes_free(detector->device, &detector->box_blocks);
   detector->device->calls->close(detector->device);
   detector->device = NULL;
 }
@@ -128,9 +130,16 @@ static talus_status take_planes(talus_detector *detector, tl_spheres_asked *aske
   return TALUS_OK;
 }
 
+static void set_periods(const tl_model *model, tl_spheres_asked *asked) {
+  const tl_images images = tl_images_of(model);
+  for (int k = 0; k < 3; ++k) {
+    asked->low[k] = images.low[k];
+    asked->period[k] = images.periodic[k] ? images.length[k] : 0;
+  }
+}
+
 static talus_status ask(talus_detector *detector, const talus_detect_bodies *bodies,
                         tl_spheres_asked *asked) {
-  const talus_domain_def *domain = &detector->model.domain;
   const talus_real half = TL_R(0.5 * detector->def.margin);
   row_work work = {.detector = detector, .spheres = !bodies->shapes};
   TL_TAKE(&detector->arena, bodies->count, &work.rows);
@@ -141,12 +150,7 @@ static talus_status ask(talus_detector *detector, const talus_detect_bodies *bod
                               .fixed = work.fixed,
                               .count = bodies->count,
                               .margin = (double)(talus_real)(half + half)};
-  const double low[3] = {domain->box.lo.x, domain->box.lo.y, domain->box.lo.z};
-  const double high[3] = {domain->box.hi.x, domain->box.hi.y, domain->box.hi.z};
-  for (int k = 0; k < 3; ++k) {
-    asked->low[k] = low[k];
-    asked->period[k] = domain->enabled && domain->periodic[k] ? high[k] - low[k] : 0;
-  }
+  set_periods(&detector->model, asked);
   return bodies->shapes ? take_planes(detector, asked) : TALUS_OK;
 }
 
@@ -181,15 +185,37 @@ static talus_status bring(talus_detector *detector, size_t count) {
                                            count * sizeof *detector->contacts.data);
 }
 
+static talus_status refuse_fallback(const talus_detector *detector,
+                                    const talus_detect_stats *stats) {
+  if (!stats->fallback || !detector->def.no_fallback)
+    return TALUS_OK;
+  return tl_fail(TALUS_ERROR_UNSUPPORTED, "%s, and to fall back on the CPU was not allowed",
+                 stats->fallback);
+}
+
+static void fill_stats(const talus_detector *detector, const tl_device_counters *before,
+                       const tl_spheres_times *times, talus_detect_stats *stats) {
+  const tl_device_counters *after = &detector->device->count;
+  stats->broad = TALUS_BROAD_BINS;
+  stats->threads = detector->model.par.threads;
+  stats->sort_ms = times->sort_ms;
+  stats->broad_ms = times->search_ms;
+  stats->narrow_ms = times->write_ms;
+  stats->backend = detector->def.backend;
+  stats->device = detector->device->title;
+  stats->upload_ms = after->upload_ms - before->upload_ms;
+  stats->download_ms = after->download_ms - before->download_ms;
+  stats->moved_bytes = after->uploaded - before->uploaded + after->downloaded - before->downloaded;
+  stats->device_bytes = after->peak;
+}
+
 talus_status tl_detect_on_device(talus_detector *detector, const talus_detect_bodies *bodies,
                                  talus_detect_stats *stats, bool *done) {
   *done = false;
   if (detector->def.backend == TALUS_BACKEND_CPU)
     return TALUS_OK;
   stats->fallback = find_obstacle(detector);
-  if (stats->fallback && detector->def.no_fallback)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED, "%s, and to fall back on the CPU was not allowed",
-                   stats->fallback);
+  TL_TRY(refuse_fallback(detector, stats));
   if (stats->fallback)
     return TALUS_OK;
   TL_TRY(open_device(detector));
@@ -198,20 +224,99 @@ talus_status tl_detect_on_device(talus_detector *detector, const talus_detect_bo
   size_t pairs, count;
   TL_TRY(find(detector, bodies, &pairs, &count, &times));
   TL_TRY(bring(detector, count));
-  const tl_device_counters *after = &detector->device->count;
-  stats->broad = TALUS_BROAD_BINS;
-  stats->threads = detector->model.par.threads;
-  stats->sort_ms = times.sort_ms;
-  stats->broad_ms = times.search_ms;
-  stats->narrow_ms = times.write_ms;
+  fill_stats(detector, &before, &times, stats);
   stats->candidates = stats->pairs = pairs;
   stats->contacts = count;
-  stats->backend = detector->def.backend;
-  stats->device = detector->device->title;
-  stats->upload_ms = after->upload_ms - before.upload_ms;
-  stats->download_ms = after->download_ms - before.download_ms;
-  stats->moved_bytes = after->uploaded - before.uploaded + after->downloaded - before.downloaded;
-  stats->device_bytes = after->peak;
+  *done = true;
+  return TALUS_OK;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+typedef struct box_work {
+  const talus_detector *detector;
+  const talus_box *boxes;
+  tl_images images;
+  tl_thread_ball *rows;
+  uint8_t *fixed;
+} box_work;
+
+/* The sphere around a box, enlarged by more than the rounding errors of its moves by periods. */
+static tl_thread_ball sphere_around(const box_work *work, const talus_box *box) {
+  const talus_dvec3 half = tl_dscale(tl_dsub(box->hi, box->lo), 0.5);
+  const talus_dvec3 x = tl_dadd(box->lo, half);
+  const double far = fmax(fabs(x.x), fmax(fabs(x.y), fabs(x.z)));
+  double longest = 0;
+  for (int k = 0; k < 3; ++k)
+    if (work->images.periodic[k])
+      longest = fmax(longest, fabs(work->images.low[k]) + work->images.length[k]);
+  return (tl_thread_ball){x.x, x.y, x.z,
+                          tl_dlength(half) * (1 + WIDER) + 16 * DBL_EPSILON * (far + longest)};
+}
+
+static void surround(void *context, size_t begin, size_t end) {
+  const box_work *work = context;
+  for (size_t i = begin; i < end; ++i) {
+    work->rows[i] = tl_box_is_finite(work->boxes[i]) ? sphere_around(work, &work->boxes[i])
+                                                     : (tl_thread_ball){0, 0, 0, -1};
+    work->fixed[i] = tl_body_is_static(&work->detector->model, i);
+  }
+}
+
+#define FARTHEST 1e150 /* m: squares of more are not numbers */
+
+static bool is_beyond(void *context, size_t i) {
+  const tl_thread_ball row = ((const box_work *)context)->rows[i];
+  return !(fmax(fmax(fabs(row.x), fabs(row.y)), fmax(fabs(row.z), row.radius)) < FARTHEST);
+}
+
+/* Boxes without end are planes of which all space is matter. */
+static talus_status ask_pairs(talus_detector *detector, const talus_box *boxes,
+                              tl_spheres_asked *asked, const char **obstacle) {
+  const size_t n = detector->model.bodies;
+  box_work work = {.detector = detector, .boxes = boxes, .images = tl_images_of(&detector->model)};
+  tl_thread_plane *planes;
+  TL_TAKE(&detector->arena, n, &work.rows);
+  TL_TAKE(&detector->arena, n, &work.fixed);
+  tl_for(&detector->model.par, n, 4096, surround, &work);
+  if (tl_find_first(&detector->model.par, n, is_beyond, &work) != SIZE_MAX)
+    *obstacle = "the device finds no pairs of boxes beyond 1e150 m";
+  *asked = (tl_spheres_asked){.rows = work.rows, .fixed = work.fixed, .count = n};
+  set_periods(&detector->model, asked);
+  for (size_t i = 0; i < n; ++i)
+    asked->plane_count += work.rows[i].radius < 0;
+  TL_TAKE(&detector->arena, asked->plane_count, &planes);
+  for (size_t i = 0; i < asked->plane_count; ++i)
+    planes[i] = (tl_thread_plane){.offset = DBL_MAX};
+  asked->planes = planes;
+  return TALUS_OK;
+}
+
+talus_status tl_detect_pairs_on_device(talus_detector *detector, const talus_box *boxes,
+                                       tl_pairs *pairs, talus_detect_stats *stats, bool *done) {
+  *done = false;
+  if (detector->def.backend == TALUS_BACKEND_CPU)
+    return TALUS_OK;
+  const tl_boxes_asked asked = {.boxes = boxes, .images = tl_images_of(&detector->model)};
+  tl_spheres_asked spheres;
+  tl_spheres_times times;
+  size_t count;
+  TL_TRY(ask_pairs(detector, boxes, &spheres, &stats->fallback));
+  TL_TRY(refuse_fallback(detector, stats));
+  if (stats->fallback)
+    return TALUS_OK;
+  TL_TRY(open_device(detector));
+  const tl_device_counters before = detector->device->count;
+  TL_TRY(tl_device_find_box_pairs(detector->device, &detector->blocks, &detector->box_blocks,
+                                  &spheres, &asked, &count, &times));
+  TL_TAKE(&detector->arena, count, &pairs->data);
+  pairs->count = count;
+  if (count > 0)
+    TL_TRY(detector->device->calls->download(detector->device, pairs->data,
+                                             detector->box_blocks.pairs.data,
+                                             count * sizeof *pairs->data));
+  fill_stats(detector, &before, &times, stats);
+  stats->candidates = stats->pairs = count;
   *done = true;
   return TALUS_OK;
 }

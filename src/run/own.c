@@ -270,8 +270,8 @@ static talus_status visit_fields(tl_run *run, bool removes, own_fn *visit) {
   return status;
 }
 
-static talus_status visit_files(tl_run *run, bool partial, own_fn *visit) {
-  for (size_t i = 0; i < OWN_FILES; ++i) {
+static talus_status visit_files(tl_run *run, size_t first, bool partial, own_fn *visit) {
+  for (size_t i = first; i < OWN_FILES; ++i) {
     char name[64];
     snprintf(name, sizeof name, "%s%s", own_files[i].name, partial ? ".part" : "");
     TL_TRY(visit(run, &(own_file){.at = run->folder,
@@ -353,9 +353,10 @@ static talus_status remove_one(tl_run *run, const own_file *file) {
   return TALUS_OK;
 }
 
-/* Also where a run goes on: it writes scene.yaml and the series anew, and cuts tables. */
+/* Also where a run goes on: it writes scene.yaml and the series anew, and cuts tables. Its
+ * checkpoint has been loaded, and may be a link. */
 talus_status tl_run_own_prove(tl_run *run, uint64_t from) {
-  TL_TRY(visit_files(run, false, prove));
+  TL_TRY(visit_files(run, from == 0 ? 0 : 1, false, prove));
   TL_TRY(prove(run, &(own_file){.at = run->folder, .name = "log.txt", .path = "log.txt"}));
   for (size_t i = 0; i < OWN_FOLDERS; ++i)
     TL_TRY(visit_folder(run, &own_folders[i], from, prove));
@@ -370,8 +371,8 @@ talus_status tl_run_own_clear(tl_run *run) {
                                      .path = own_files[0].name,
                                      .head = own_files[0].head}));
   TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
-  TL_TRY(visit_files(run, false, remove_one));
-  TL_TRY(visit_files(run, true, remove_one));
+  TL_TRY(visit_files(run, 0, false, remove_one));
+  TL_TRY(visit_files(run, 0, true, remove_one));
   /* Does the same for a series, which must not reappear without its frames. */
   TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
   TL_TRY(visit_fields(run, true, remove_one));
@@ -387,7 +388,7 @@ talus_status tl_run_own_clear(tl_run *run) {
 }
 
 talus_status tl_run_own_cut(tl_run *run, uint64_t from) {
-  TL_TRY(visit_files(run, true, remove_one));
+  TL_TRY(visit_files(run, 0, true, remove_one));
   for (size_t i = 0; i < OWN_FOLDERS; ++i)
     if (own_folders[i].kind == NUMBERED)
       TL_TRY(visit_folder(run, &own_folders[i], from, remove_one));

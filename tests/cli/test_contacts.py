@@ -58,6 +58,14 @@ def numbers(path):
     return rows(path.read_text())[1]
 
 
+@pytest.mark.parametrize("find", ["--pairs", "--contacts"])
+def test_a_device_finds_the_rows_of_the_cpu(bodies, find):
+    cpu = contacts(bodies, find, "--margin", "0.1").stdout
+    assert contacts(bodies, find, "--margin", "0.1", "--backend", "check", "--no-fallback").stdout == cpu
+    found = json.loads(contacts(bodies, find, "--backend", "check", "--json").stdout)
+    assert found["backend"] == "check" and found["fallback"] == "" and found["moved_bytes"] > 700 * 32
+
+
 # ---- what comes out ----------------------------------------------------------------------------
 
 

@@ -258,14 +258,6 @@ static talus_status sum(tl_device *device, size_t n, const uint32_t *counts, uin
   return end_call(device);
 }
 
-static talus_status climb(tl_device *device, size_t n, uint32_t *values) {
-  begin(device);
-  for (size_t i = 1; i < n; ++i)
-    if (values[i] < values[i - 1])
-      values[i] = values[i - 1];
-  return end_call(device);
-}
-
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 #define CHECK_RUN(name)                                                                            \
@@ -313,8 +305,7 @@ static talus_status launch(tl_device *device, int kind, const void *task, size_t
 }
 
 static talus_status finish(tl_device *device) {
-  (void)device;
-  return TALUS_OK;
+  return own(device)->is_open ? end(device) : TALUS_OK;
 }
 
 static talus_status mark(tl_device *device, int mark) {
@@ -348,7 +339,6 @@ static const tl_device_calls calls = {.name = "check",
                                       .copy = copy,
                                       .sort = sort_keys,
                                       .sum = sum,
-                                      .climb = climb,
                                       .launch = launch,
                                       .repeat = repeat,
                                       .finish = finish,

@@ -1,5 +1,6 @@
 /* The CUDA device: one stream of one GPU. Each task of backend/thread/tasks.h is launched as it is;
  * sorts and sums are CUB's. */
+#include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cooperative_groups.h>
@@ -156,24 +157,6 @@ static talus_status sum(tl_device *device, size_t n, const uint32_t *counts, uin
               "summing");
 }
 
-struct greater_of {
-  __host__ __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a > b ? a : b; }
-};
-
-static talus_status climb(tl_device *device, size_t n, uint32_t *values) {
-  cuda_device *self = own(device);
-  size_t bytes = 0;
-  if (n == 0)
-    return TALUS_OK;
-  TL_TRY(test(
-      cub::DeviceScan::InclusiveScan(nullptr, bytes, values, values, greater_of(), n, self->stream),
-      "scanning"));
-  TL_TRY(take_scratch(device, bytes));
-  return test(cub::DeviceScan::InclusiveScan(self->scratch.data, bytes, values, values,
-                                             greater_of(), n, self->stream),
-              "scanning");
-}
-
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 #define CUDA_KERNEL(name)                                                                          \
@@ -202,6 +185,27 @@ static __global__ void write_contacts(const tl_contact_task task, size_t n) {
     to[k] = from[k];
 }
 
+/* The contacts of a block get one place in the list: one atomic addition instead of hundreds to the
+ * same number. */
+static __global__ void __launch_bounds__(THREADS)
+    list_touches(const __grid_constant__ tl_touch_task task, size_t n) {
+  using block_scan = cub::BlockScan<uint32_t, THREADS>;
+  __shared__ typename block_scan::TempStorage scratch;
+  __shared__ uint64_t first;
+  const size_t i = static_cast<size_t>(blockIdx.x) * THREADS + threadIdx.x;
+  tl_thread_visit visit;
+  visit.found = 0;
+  if (i < n)
+    tl_touch_begin(&task.search, i, &visit);
+  uint32_t before, all;
+  block_scan(scratch).ExclusiveSum(visit.found, before, all);
+  if (threadIdx.x == 0)
+    first = all > 0 ? tl_thread_add_wide(task.used, all) : 0;
+  __syncthreads();
+  if (visit.found > 0)
+    tl_touch_end(&visit, &task.list, first + before);
+}
+
 static talus_status launch(tl_device *device, int kind, const void *task, size_t n) {
   const cudaStream_t stream = own(device)->stream;
   if (n == 0)
@@ -209,6 +213,10 @@ static talus_status launch(tl_device *device, int kind, const void *task, size_t
   const unsigned blocks = static_cast<unsigned>((n + THREADS - 1) / THREADS);
   if (kind == TL_TASK_contact) {
     write_contacts<<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_contact_task *>(task), n);
+    return test(cudaGetLastError(), "launching a task");
+  }
+  if (kind == TL_TASK_touch) {
+    list_touches<<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_touch_task *>(task), n);
     return test(cudaGetLastError(), "launching a task");
   }
   switch (kind) {
@@ -370,7 +378,7 @@ static void close_device(tl_device *device) {
 }
 
 static const tl_device_calls calls = {"cuda", close_device, resize, upload, download,
-                                      clear,  copy,         sort,   sum,    climb,
+                                      clear,  copy,         sort,   sum,
                                       launch, repeat,       finish, mark,   elapsed};
 
 /* Whether this build's code runs on the GPU. After a fault of a task every call fails, this one

@@ -2,9 +2,9 @@
  *
  * Bodies get the key of their cell and are sorted. Then each searches the cells around it, on its
  * own level and on coarser ones, for spheres that it touches and that come after it in that order,
- * so that each pair is found once. A contact belongs to the lower slot of its two bodies: the runs
- * of all slots one after the other, each sorted, are the canonical set, so contacts need no
- * sorting. */
+ * so that each pair is found once. A contact belongs to the lower slot of its two bodies. The list
+ * of all is sorted by owner, as numbers, and the short run of each owner by its thread: that is the
+ * canonical set, before any contact is written. */
 #ifndef TL_THREAD_SPHERES_H
 #define TL_THREAD_SPHERES_H
 
@@ -133,9 +133,11 @@ TL_FN void tl_key_at(const tl_key_task *task, size_t i) {
   task->slots[i] = (uint32_t)i;
 }
 
+/* Cells without bodies whose ends the row before them writes; the others are filled later. */
+#define TL_GATHER_EMPTY 255
+
 /* Copies rows in the order of cells, in single precision. If there is a table of all cells, stores
- * the end of each cell that has rows; the greatest end up to a cell is then its end, and the begin
- * of the next one. */
+ * the end of each cell, which is the begin of the next one. */
 typedef struct tl_gather_task {
   const tl_thread_ball *rows;
   tl_thread_keys keys;
@@ -145,6 +147,7 @@ typedef struct tl_gather_task {
   size_t count;
   tl_thread_look *looks;
   uint32_t *ends; /* by cell; NULL: there are too many cells */
+  uint64_t cells;
 } tl_gather_task;
 
 TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
@@ -157,9 +160,50 @@ TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
   task->looks[i] = look;
   if (!task->ends)
     return;
-  const uint64_t key = tl_thread_key(&task->keys, i);
-  if (i + 1 == task->count || tl_thread_key(&task->keys, i + 1) != key)
-    task->ends[key] = (uint32_t)(i + 1);
+  const uint64_t key = tl_thread_key(&task->keys, i), most = key + TL_GATHER_EMPTY + 1;
+  uint64_t next = i + 1 < task->count ? tl_thread_key(&task->keys, i + 1) : task->cells;
+  next = next < task->cells ? next : task->cells; /* planes are in none */
+  next = next < most ? next : most;
+  for (uint64_t cell = key; cell < next; ++cell)
+    task->ends[cell] = (uint32_t)(i + 1);
+}
+
+/* Number of rows before the first one with this key or a greater one. */
+TL_FN size_t tl_thread_before(const tl_thread_keys *keys, size_t count, uint64_t key) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (tl_thread_key(keys, middle) < key)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Ends of cells far behind the last body: each thread those among TL_FILL_CELLS cells. */
+#define TL_FILL_CELLS (TL_GATHER_EMPTY + 1)
+typedef struct tl_fill_task {
+  tl_thread_keys keys;
+  size_t count;
+  uint32_t *ends;
+  uint64_t cells;
+} tl_fill_task;
+
+TL_FN void tl_fill_at(const tl_fill_task *task, size_t i) {
+  const uint64_t first = i * TL_FILL_CELLS, last = first + TL_FILL_CELLS;
+  const size_t before = tl_thread_before(&task->keys, task->count, first);
+  uint64_t begin = first, end = last < task->cells ? last : task->cells;
+  if (before > 0) {
+    const uint64_t known = tl_thread_key(&task->keys, before - 1) + TL_GATHER_EMPTY + 1;
+    begin = known > begin ? known : begin;
+  }
+  if (before < task->count) {
+    const uint64_t next = tl_thread_key(&task->keys, before);
+    end = next < end ? next : end;
+  }
+  for (uint64_t cell = begin; cell < end; ++cell)
+    task->ends[cell] = (uint32_t)before;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
@@ -180,22 +224,18 @@ typedef struct tl_thread_search {
   float blur;    /* m: bound of the error of tests in single precision */
   bool is_fine;  /* that is little beside the cells, which are wider by it: places in single
                     precision find the cells around a body */
+  bool is_plain; /* no periods, a table, and keys of 32 bits */
 } tl_thread_search;
 
-/* Index of the first sorted row with this key or a greater one. */
-TL_FN size_t tl_search_key(const tl_thread_search *search, uint64_t key) {
-  size_t low = 0, high = search->count;
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (tl_thread_key(&search->keys, middle) < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
+/* Two slots that touch, the lower one first. */
+typedef struct tl_touch_list {
+  uint32_t *owners, *others;
+  size_t room;
+} tl_touch_list;
 
-/* A body that searches. */
+#define TL_KEPT 8 /* rows that a body finds and that its thread keeps */
+
+/* A body that searches. What it finds is kept, or, with a list, written there. */
 typedef struct tl_thread_visit {
   const tl_thread_search *search;
   uint32_t self; /* sorted row */
@@ -203,6 +243,10 @@ typedef struct tl_thread_visit {
   uint64_t key;
   tl_thread_look look;
   bool fixed;
+  uint32_t found; /* number of later rows that it touches; */
+  uint32_t kept[TL_KEPT];
+  const tl_touch_list *list; /* or NULL */
+  uint64_t place;            /* of the first in the list */
 } tl_thread_visit;
 
 TL_FN talus_dvec3 tl_thread_offset(const tl_grid_space *space, const tl_thread_ball *from,
@@ -224,37 +268,6 @@ TL_FN int tl_thread_meet(const tl_thread_search *search, uint32_t slot_a, const 
                                   point);
 }
 
-/* The contacts of a body with bodies of higher slots, as many as fit: what memory moves at once. */
-#define TL_KEPT 7
-typedef struct tl_thread_run {
-  TL_ALIGNED(16) uint32_t count; /* with those that do not fit */
-  uint32_t others[TL_KEPT];      /* slots */
-} tl_thread_run;
-
-/* A contact that does not fit. */
-typedef struct tl_thread_spilt {
-  uint32_t owner, other; /* slots */
-  uint32_t at;           /* place in the run of the owner */
-} tl_thread_spilt;
-
-/* Results that the host reads before contacts are written. */
-typedef struct tl_thread_heads {
-  uint64_t contacts;
-  uint64_t spilt; /* also those for which there is no room */
-  uint32_t long_runs, unused;
-} tl_thread_heads;
-
-/* Finds the contacts of each body with later ones. Runs stay in the order of cells, so that what
- * neighbours write is near in memory. */
-typedef struct tl_touch_task {
-  tl_thread_search search;
-  uint32_t *counts;    /* by sorted row: size of its run; cleared */
-  tl_thread_run *runs; /* by sorted row: without counts */
-  tl_thread_spilt *spilt;
-  size_t room; /* of spilt */
-  tl_thread_heads *heads;
-} tl_touch_task;
-
 /* Results of a test in single precision. */
 typedef enum tl_look_result { TL_LOOK_APART, TL_LOOK_TOUCH, TL_LOOK_CLOSE } tl_look_result;
 
@@ -263,7 +276,7 @@ typedef enum tl_look_result { TL_LOOK_APART, TL_LOOK_TOUCH, TL_LOOK_CLOSE } tl_l
 TL_FN tl_look_result tl_thread_glance(const tl_thread_search *search, const tl_thread_look *a,
                                       const tl_thread_look *b) {
   float d[3] = {b->x - a->x, b->y - a->y, b->z - a->z};
-  for (int k = 0; k < 3; ++k) {
+  for (int k = 0; k < 3 && !search->is_plain; ++k) {
     const float period = (float)search->grid.space.period[k];
     if (period > 0)
       d[k] -= period * floorf(d[k] / period + 0.5f);
@@ -293,8 +306,10 @@ TL_FN void tl_touch_cells(const tl_thread_visit *visit, uint64_t first, uint64_t
     return;
   size_t begin = visit->self + 1;
   if (first > visit->key)
-    begin = search->ends ? search->ends[first - 1] : tl_search_key(search, first);
-  const size_t end = search->ends ? search->ends[last] : tl_search_key(search, last + 1);
+    begin = search->ends ? search->ends[first - 1]
+                         : tl_thread_before(&search->keys, search->count, first);
+  const size_t end =
+      search->ends ? search->ends[last] : tl_thread_before(&search->keys, search->count, last + 1);
   ranges->begin[at] = (uint32_t)begin;
   ranges->end[at] = (uint32_t)end;
   ranges->count = at + (begin < end);
@@ -323,38 +338,38 @@ TL_FN bool tl_touch_test(const tl_thread_visit *visit, uint32_t j) {
   return tl_thread_meet(search, visit->slot, &self, slot, &other, &point) != 0;
 }
 
-/* A contact belongs to the run of its lower slot. */
-TL_FN void tl_touch_found(const tl_touch_task *task, const tl_thread_visit *visit, uint32_t j) {
-  const tl_thread_search *search = visit->search;
-  const uint32_t slot = search->slots[j];
-  if (visit->fixed && search->fixed[slot])
-    return;
+/* A contact belongs to its lower slot. */
+TL_FN void tl_touch_put(const tl_thread_visit *visit, const tl_touch_list *list, uint64_t place,
+                        uint32_t j) {
+  const uint32_t slot = visit->search->slots[j];
   const bool first = visit->slot < slot;
-  const uint32_t owner = first ? visit->self : j;
-  tl_thread_spilt contact;
-  contact.owner = first ? visit->slot : slot;
-  contact.other = first ? slot : visit->slot;
-  contact.at = tl_thread_add(&task->counts[owner], 1);
-  if (contact.at < TL_KEPT) {
-    task->runs[owner].others[contact.at] = contact.other;
+  if (place >= list->room)
     return;
-  }
-  const uint64_t place = tl_thread_add_wide(&task->heads->spilt, 1);
-  if (place < task->room)
-    task->spilt[place] = contact;
+  list->owners[place] = first ? visit->slot : slot;
+  list->others[place] = first ? slot : visit->slot;
+}
+
+TL_FN void tl_touch_found(tl_thread_visit *visit, uint32_t j) {
+  const tl_thread_search *search = visit->search;
+  if (visit->fixed && search->fixed[search->slots[j]])
+    return;
+  if (visit->list)
+    tl_touch_put(visit, visit->list, visit->place + visit->found, j);
+  else if (visit->found < TL_KEPT)
+    visit->kept[visit->found] = j;
+  visit->found++;
 }
 
 /* One loop over all ranges, so that neighbouring threads have about the same number of
  * iterations. */
-TL_FN void tl_touch_visit(const tl_touch_task *task, const tl_thread_visit *visit,
-                          const tl_touch_ranges *ranges) {
+TL_FN void tl_touch_visit(tl_thread_visit *visit, const tl_touch_ranges *ranges) {
   const tl_thread_search *search = visit->search;
   uint32_t at = 0, j = ranges->begin[0], end = ranges->end[0];
   while (at < ranges->count) {
     const tl_thread_look look = search->looks[j];
     const tl_look_result seen = tl_thread_glance(search, &visit->look, &look);
     if (seen != TL_LOOK_APART && (seen == TL_LOOK_TOUCH || tl_touch_test(visit, j)))
-      tl_touch_found(task, visit, j);
+      tl_touch_found(visit, j);
     if (++j == end && ++at < ranges->count) {
       j = ranges->begin[at];
       end = ranges->end[at];
@@ -389,30 +404,71 @@ TL_FN tl_touch_place tl_touch_placed(const tl_thread_visit *visit) {
   return place;
 }
 
-TL_FN void tl_touch_search(const tl_touch_task *task, const tl_thread_visit *visit) {
-  const tl_grid_levels *grid = &task->search.grid;
+/* Cells that a body searches on a level. */
+typedef struct tl_touch_block {
+  const tl_grid_level *cells;
+  tl_grid_range x, y, z;
+} tl_touch_block;
+
+TL_FN void tl_touch_any(const tl_thread_visit *visit, const tl_touch_block *block,
+                        tl_touch_ranges *ranges) {
+  for (uint32_t k = 0; k < block->z.count; ++k)
+    for (uint32_t j = 0; j < block->y.count; ++j)
+      tl_touch_row(visit, block->cells, &block->x,
+                   tl_grid_after(&block->y, j, block->cells->count[1]),
+                   tl_grid_after(&block->z, k, block->cells->count[2]), ranges);
+}
+
+/* The same for a plain search. The ends of three rows are loaded together. */
+TL_FN void tl_touch_plain(const tl_thread_visit *visit, const tl_touch_block *block,
+                          tl_touch_ranges *ranges) {
+  const uint32_t *ends = visit->search->ends;
+  const tl_grid_level *cells = block->cells;
+  const uint32_t across = cells->count[0], up = cells->count[1], key = (uint32_t)visit->key;
+  uint32_t row =
+      (block->z.first * up + block->y.first) * across + (uint32_t)cells->first + block->x.first;
+  for (uint32_t k = 0; k < block->z.count; ++k, row += up * across) {
+    uint32_t begin[TL_GRID_ACROSS], end[TL_GRID_ACROSS];
+    for (uint32_t j = 0; j < TL_GRID_ACROSS; ++j) {
+      const uint32_t first = row + j * across, last = first + block->x.count - 1;
+      const bool is_asked = j < block->y.count && last >= key;
+      begin[j] = is_asked && first > key ? ends[first - 1] : visit->self + 1;
+      end[j] = is_asked ? ends[last] : 0;
+    }
+    for (uint32_t j = 0; j < TL_GRID_ACROSS; ++j)
+      if (begin[j] < end[j]) {
+        ranges->begin[ranges->count] = begin[j];
+        ranges->end[ranges->count++] = end[j];
+      }
+  }
+}
+
+TL_FN void tl_touch_search(tl_thread_visit *visit) {
+  const tl_thread_search *search = visit->search;
+  const tl_grid_levels *grid = &search->grid;
   const tl_touch_place place = tl_touch_placed(visit);
   for (uint32_t level = tl_grid_level_at(grid, visit->key); level < grid->count; ++level) {
-    if (!(*task->search.levels >> level & 1))
+    if (grid->count > 1 && !(*search->levels >> level & 1))
       continue;
-    const tl_grid_level *cells = &grid->level[level];
     const double reach = 0.5 * (place.wide + grid->widest[level]) + place.blur;
-    const tl_grid_range x = tl_grid_around(grid, level, 0, place.home[0], reach);
-    const tl_grid_range y = tl_grid_around(grid, level, 1, place.home[1], reach);
-    const tl_grid_range z = tl_grid_around(grid, level, 2, place.home[2], reach);
+    tl_touch_block block;
+    block.cells = &grid->level[level];
+    block.x = tl_grid_around(grid, level, 0, place.home[0], reach);
+    block.y = tl_grid_around(grid, level, 1, place.home[1], reach);
+    block.z = tl_grid_around(grid, level, 2, place.home[2], reach);
     tl_touch_ranges ranges;
     ranges.count = 0;
     ranges.begin[0] = ranges.end[0] = 0;
-    for (uint32_t k = 0; k < z.count; ++k)
-      for (uint32_t j = 0; j < y.count; ++j)
-        tl_touch_row(visit, cells, &x, tl_grid_after(&y, j, cells->count[1]),
-                     tl_grid_after(&z, k, cells->count[2]), &ranges);
-    tl_touch_visit(task, visit, &ranges);
+    if (search->is_plain)
+      tl_touch_plain(visit, &block, &ranges);
+    else
+      tl_touch_any(visit, &block, &ranges);
+    tl_touch_visit(visit, &ranges);
   }
 }
 
 /* Planes whose matter the sphere may reach, with a margin for rounding. */
-TL_FN void tl_touch_planes(const tl_touch_task *task, const tl_thread_visit *visit) {
+TL_FN void tl_touch_planes(tl_thread_visit *visit) {
   const tl_thread_search *search = visit->search;
   const tl_thread_ball row = search->rows[visit->slot];
   const size_t first = search->count - search->plane_count;
@@ -423,92 +479,95 @@ TL_FN void tl_touch_planes(const tl_touch_task *task, const tl_thread_visit *vis
     const double slack =
         1e-12 * (fabs(x) + fabs(y) + fabs(z) + fabs(plane.offset) + row.radius + search->margin);
     if (x + y + z - plane.offset <= row.radius + search->margin + slack)
-      tl_touch_found(task, visit, (uint32_t)(first + k));
+      tl_touch_found(visit, (uint32_t)(first + k));
   }
 }
 
-TL_FN void tl_touch_at(const tl_touch_task *task, size_t i) {
-  const tl_thread_search *search = &task->search;
-  tl_thread_visit visit;
+TL_FN void tl_touch_again(tl_thread_visit *visit) {
+  visit->found = 0;
+  tl_touch_search(visit);
+  if (visit->search->plane_count > 0)
+    tl_touch_planes(visit);
+}
+
+/* Counts what sorted row i touches, and keeps the first of it. */
+TL_FN void tl_touch_begin(const tl_thread_search *search, size_t i, tl_thread_visit *visit) {
+  visit->found = 0;
   if (i >= search->count - search->plane_count)
     return;
-  visit.search = search;
-  visit.self = (uint32_t)i;
-  visit.slot = search->slots[i];
-  visit.key = tl_thread_key(&search->keys, i);
-  visit.look = search->looks[i];
-  visit.fixed = search->fixed && search->fixed[visit.slot];
-  tl_touch_search(task, &visit);
-  if (search->plane_count > 0)
-    tl_touch_planes(task, &visit);
+  visit->search = search;
+  visit->self = (uint32_t)i;
+  visit->slot = search->slots[i];
+  visit->key = tl_thread_key(&search->keys, i);
+  visit->look = search->looks[i];
+  visit->fixed = search->fixed && search->fixed[visit->slot];
+  visit->list = NULL;
+  tl_touch_again(visit);
+}
+
+/* Writes that to the list from `place` on; searches again if there is more than is kept. */
+TL_FN void tl_touch_end(tl_thread_visit *visit, const tl_touch_list *list, uint64_t place) {
+  if (visit->found > TL_KEPT) {
+    visit->list = list;
+    visit->place = place;
+    tl_touch_again(visit);
+    return;
+  }
+  for (uint32_t k = 0; k < visit->found; ++k)
+    tl_touch_put(visit, list, place + k, visit->kept[k]);
+}
+
+/* Lists all that touch, in any order. */
+typedef struct tl_touch_task {
+  tl_thread_search search;
+  tl_touch_list list;
+  uint64_t *used; /* also what there is no room for; cleared */
+} tl_touch_task;
+
+TL_FN void tl_touch_at(const tl_touch_task *task, size_t i) {
+  tl_thread_visit visit;
+  tl_touch_begin(&task->search, i, &visit);
+  if (visit.found > 0)
+    tl_touch_end(&visit, &task->list, tl_thread_add_wide(task->used, visit.found));
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Sorts the run of a sorted row, and moves it to its slot. */
-typedef struct tl_home_task {
-  const uint32_t *slots, *counts;
-  const tl_thread_run *runs;
-  tl_thread_run *homes; /* by slot */
-} tl_home_task;
-
-TL_FN void tl_home_at(const tl_home_task *task, size_t i) {
-  const uint32_t count = task->counts[i];
-  tl_thread_run run = {0};
-  if (count > 0)
-    run = task->runs[i];
-  run.count = count;
-  for (uint32_t k = 0; k < TL_KEPT; ++k)
-    run.others[k] = k < count ? run.others[k] : UINT32_MAX;
-  for (int end = TL_KEPT - 1; end > 0; --end)
-    for (int k = 0; k < end; ++k) {
-      const uint32_t a = run.others[k], b = run.others[k + 1];
-      run.others[k] = a < b ? a : b;
-      run.others[k + 1] = a < b ? b : a;
-    }
-  task->homes[task->slots[i]] = run;
-}
-
 #define TL_RUN_LONG 256 /* longer runs are sorted by all threads together */
+#define TL_RUN_FEW  16
 
-/* Lists the sizes of runs, and the long ones. */
-typedef struct tl_tally_task {
-  const tl_thread_run *homes;
-  uint32_t *counts; /* by slot */
-  tl_thread_heads *heads;
-  size_t most_long;
-  uint32_t *long_runs; /* slots; the first most_long of them */
-} tl_tally_task;
+typedef struct tl_thread_run {
+  uint64_t begin, count;
+} tl_thread_run;
 
-TL_FN void tl_tally_at(const tl_tally_task *task, size_t slot) {
-  const uint32_t count = task->homes[slot].count;
-  task->counts[slot] = count;
-  if (count <= TL_RUN_LONG)
-    return;
-  const uint32_t at = tl_thread_add(&task->heads->long_runs, 1);
-  if (at < task->most_long)
-    task->long_runs[at] = (uint32_t)slot;
-}
-
-/* Writes contacts that did not fit. */
-typedef struct tl_spill_task {
-  const tl_thread_spilt *spilt;
-  const uint64_t *starts;
-  uint32_t *others;
-} tl_spill_task;
-
-TL_FN void tl_spill_at(const tl_spill_task *task, size_t i) {
-  const tl_thread_spilt contact = task->spilt[i];
-  task->others[task->starts[contact.owner] + contact.at] = contact.other;
-}
-
-/* Writes the run of a slot: its own contacts before those that did not fit. Sorts it then. */
+/* The list is sorted by owners. The thread of the first contact of each owner sorts its others. */
 typedef struct tl_run_task {
-  size_t most; /* longer runs are sorted elsewhere */
-  const uint64_t *starts;
-  const tl_thread_run *homes;
-  uint32_t *owners, *others;
+  const uint32_t *owners;
+  uint32_t *others;
+  size_t count;
+  size_t most;         /* longer runs are sorted elsewhere, */
+  uint32_t *longer;    /* counted (cleared before), */
+  tl_thread_run *runs; /* and the first most_runs listed */
+  size_t most_runs;
 } tl_run_task;
+
+/* The first contact after `from` that is not the owner's. */
+TL_FN size_t tl_run_end(const tl_run_task *task, size_t from, uint32_t owner) {
+  size_t low = from + 1, high = task->count;
+  while (low < high && low - from < TL_RUN_FEW) {
+    if (task->owners[low] != owner)
+      return low;
+    low++;
+  }
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (task->owners[middle] == owner)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
 
 TL_FN void tl_sift_down(uint32_t *values, size_t from, size_t count) {
   const uint32_t value = values[from];
@@ -548,24 +607,24 @@ TL_FN void tl_sort_some(uint32_t *values, size_t count) {
   }
 }
 
-TL_FN void tl_run_at(const tl_run_task *task, size_t slot) {
-  const uint64_t begin = task->starts[slot];
-  const size_t count = (size_t)(task->starts[slot + 1] - begin);
-  if (count == 0)
+TL_FN void tl_run_at(const tl_run_task *task, size_t i) {
+  const uint32_t owner = task->owners[i];
+  if (i > 0 && task->owners[i - 1] == owner)
     return;
-  const tl_thread_run run = task->homes[slot];
-  uint32_t *others = task->others + begin;
-  for (size_t k = 0; k < TL_KEPT; ++k)
-    if (k < count)
-      others[k] = run.others[k];
-  for (size_t i = 0; i < count; ++i)
-    task->owners[begin + i] = (uint32_t)slot;
-  if (count <= TL_KEPT || count > task->most)
+  const size_t count = tl_run_end(task, i, owner) - i;
+  if (count <= TL_RUN_FEW) {
+    tl_sort_few(task->others + i, count);
     return;
-  if (count > 16)
-    tl_sort_some(others, count);
-  else
-    tl_sort_few(others, count);
+  }
+  if (count <= task->most) {
+    tl_sort_some(task->others + i, count);
+    return;
+  }
+  const uint32_t at = tl_thread_add(task->longer, 1);
+  if (at < task->most_runs) {
+    task->runs[at].begin = i;
+    task->runs[at].count = count;
+  }
 }
 
 /* ---- contacts -------------------------------------------------------------------------------- */

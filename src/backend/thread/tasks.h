@@ -2,6 +2,7 @@
 #ifndef TL_THREAD_TASKS_H
 #define TL_THREAD_TASKS_H
 
+#include "backend/thread/boxes.h"
 #include "backend/thread/guides.h"
 #include "backend/thread/impacts.h"
 #include "backend/thread/pairs.h"
@@ -10,8 +11,8 @@
 
 /* clang-format off */
 #define TL_TASKS(X) \
-  X(measure) X(join) X(key) X(gather) X(touch) X(home) X(tally) X(spill) X(run) X(contact) \
-  X(class) X(bound) X(round) X(ellipsoid) X(box) X(convex) X(clump) X(place) \
+  X(measure) X(join) X(key) X(gather) X(fill) X(touch) X(run) X(contact) \
+  X(class) X(bound) X(round) X(ellipsoid) X(box) X(convex) X(clump) X(place) X(overlap) X(pick) \
   X(ready) X(judge) X(move) X(worth) X(add) \
   X(carry) X(settle) X(forget) X(bid) X(choose) X(tell) X(limit) X(row) X(visit) X(lift) \
   X(remain) X(store) X(shrink) X(aim) X(still) X(depth) \
