@@ -212,10 +212,11 @@ talus_status tl_world_begin(struct talus_world *world, const talus_scene *scene,
   if (world->steps > 0 || world->time > 0 || flow->probes.count != scene->probes.count ||
       flow->zones.count != scene->zones.count || flow->sinks.count != scene->sinks.count ||
       flow->averages.count != scene->averages.count)
-    return tl_fail(TALUS_ERROR_FORMAT,
-                   "%s: its world is not the one that its scene makes; make another start file with "
-                   "`talus check SCENE --save`",
-                   scene->start);
+    return tl_fail(
+        TALUS_ERROR_FORMAT,
+        "%s: its world is not the one that its scene makes; make another start file with "
+        "`talus check SCENE --save`",
+        scene->start);
   if (world->model.dt != dt)
     return tl_fail(TALUS_ERROR_INVALID,
                    "the steps of this start file end on a grid of %g s, and with this "
