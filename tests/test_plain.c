@@ -233,6 +233,26 @@ TEST(start_file_of_another_scenes_world_is_refused) {
     }
 }
 
+/* A run of it would otherwise take the file for another one than the scene names. */
+TEST(start_file_is_not_written_where_a_file_of_the_scene_is_gone) {
+  char text[sizeof plain_scene + 256];
+  talus_scene *scene = NULL;
+  talus_world *world = NULL;
+  FILE *table = fopen("pull.csv", "w");
+  CHECK(table && fputs("time,x,y,z\n0,0,0,1\n1,0,0,2\n", table) >= 0 && fclose(table) == 0);
+  snprintf(text, sizeof text, "%s%s", plain_scene,
+           "  - {name: pulled, shape: ball, material: stone, at: [3, 0, 1], "
+           "force: {table: \"pull.csv\"}}\n");
+  CHECK_OK(talus_scene_parse(text, strlen(text), "pulled", NULL, NULL, 0, &scene, NULL));
+  CHECK_OK(talus_scene_build(scene, 1, NULL, NULL, &world));
+  CHECK_OK(talus_scene_save(scene, world, "pulled.hdf"));
+  CHECK(unlink("pull.csv") == 0 && unlink("pulled.hdf") == 0);
+  CHECK(talus_scene_save(scene, world, "pulled.hdf") == TALUS_ERROR_IO);
+  CHECK(strstr(talus_last_error(), "pull.csv") && access("pulled.hdf", F_OK) != 0);
+  talus_world_destroy(world);
+  talus_scene_free(scene);
+}
+
 #endif
 
 /* Columns were counted from the begin of the line for each value: a minute for these. */

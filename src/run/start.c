@@ -17,7 +17,7 @@ talus_status talus_scene_save(const talus_scene *scene, talus_world *world, cons
   tl_run run = {.scene = scene, .folder = -1};
   TL_ARRAY(uint64_t) hashes = {0};
   tl_text text = {0};
-  talus_status status = tl_run_files_look(&run, false);
+  talus_status status = tl_run_files_look(&run, true);
   for (size_t i = 0; i < run.files.count && status == TALUS_OK; ++i)
     status = tl_array_push(&hashes, run.files.data[i].hash);
   if (status == TALUS_OK)
