@@ -356,6 +356,27 @@ TEST(a_ball_that_flies_past_an_edge_is_not_named) {
   }
 }
 
+/* A thin V that opens to the ball on its right. The nearest image of its centre is that on the
+ * left, whose ends are 0.41 m away; the tip of the one on the right is nearer. */
+TEST(the_way_to_a_wall_is_no_longer_than_to_its_image_beyond_the_period) {
+  static const double corners[] = {-0.14, 0,    0,    0.14, 0.2,  0,     0.14, 0.19,
+                                   0,     0.14, -0.2, 0,    0.14, -0.19, 0};
+  static const uint32_t arms[] = {0, 1, 2, 0, 3, 4};
+  static told heard;
+  meeting m = meet(TALUS_SOLVE_CCP, TALUS_MESH, 0, 0, 0);
+  m.wall.points = corners, m.wall.point_count = 5;
+  m.wall.triangles = arms, m.wall.triangle_count = 2;
+  m.at.x = 0.499, m.velocity.x = 0.01F;
+  talus_world *world = world_of(&m, &heard);
+  world->model.domain.enabled = true, world->model.domain.periodic[0] = true;
+  world->model.domain.box.lo = (talus_dvec3){-0.5, -5, -5};
+  world->model.domain.box.hi = (talus_dvec3){0.5, 5, 5};
+  CHECK_OK(talus_world_step(world, 1));
+  const double room = (double)world->model.property.room[1];
+  CHECK_MSG(room > 0.25 && room < 0.361, "it may go %g m", room);
+  talus_world_destroy(world);
+}
+
 /* One pass over all bodies for each wall would make a bed of 100,000 fixed grains take a second. */
 TEST(walls_that_are_added_between_two_steps_end_what_bodies_know_of_walls_once) {
   static told heard;
@@ -381,6 +402,45 @@ TEST(walls_that_are_added_between_two_steps_end_what_bodies_know_of_walls_once) 
   CHECK_OK(talus_world_add_body(world, &def, NULL));
   CHECK(world->model.property.room[ball] == 0);
   talus_world_destroy(world);
+}
+
+/* Steps of a device, and of a list of balls, do not count how far bodies go. */
+TEST(a_body_that_came_near_a_wall_elsewhere_and_leaps_over_it_is_named) {
+  static told heard;
+  for (int k = 0; k < 2; ++k) {
+    const bool by_device = k == 0;
+    meeting m = meet(by_device ? TALUS_SOLVE_CCP : TALUS_SOLVE_PENALTY, TALUS_BOX, 4, 4, 0.002);
+    talus_body_def def = talus_body_def_default();
+    talus_shape_def block = talus_shape_def_default();
+    talus_body thing, other;
+    m.at.z = 2.25, m.velocity.z = -20;
+    talus_world *world = world_of(&m, &heard);
+    world->model.margin = 1e-3;
+    world->model.unswept = 1;
+    CHECK_OK(talus_world_body_at(world, 1, &thing));
+    block.kind = TALUS_BOX, block.size[0] = block.size[1] = block.size[2] = 0.2;
+    CHECK_OK(talus_world_add_shape(world, &block, &def.shape));
+    def.position.x = 50;
+    CHECK_OK(talus_world_add_body(world, &def, &other));
+    CHECK_OK(talus_world_step(world, 2));
+    CHECK(world->model.property.room[1] > 1);
+    if (by_device)
+      CHECK_OK(talus_world_set_backend(world, TALUS_BACKEND_CHECK, true));
+    else
+      CHECK_OK(talus_world_remove_body(world, other));
+    CHECK_OK(talus_world_step(world, 98));
+    CHECK(world->last.is_elsewhere);
+    if (by_device)
+      CHECK_OK(talus_world_set_backend(world, TALUS_BACKEND_CPU, false));
+    else
+      CHECK_OK(talus_world_add_body(world, &def, &other));
+    CHECK_OK(talus_body_set_velocity(world, thing, (talus_vec3){0, 0, -500}, (talus_vec3){0}));
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK(!world->last.is_elsewhere);
+    CHECK_MSG(heard.count == 1, "case %d: %zu lines", k, heard.count);
+    CHECK(strstr(heard.lines[0], "body 2 'thing' passed through body 1 'wall' at t = 0.101 s"));
+    talus_world_destroy(world);
+  }
 }
 
 TEST(strict_sinking_ends_the_step_that_was_taken) {

@@ -116,17 +116,25 @@ static void follow_past(walk *w, const tl_passing_wall *wall, talus_dvec3 to) {
     w->through = wall->slot;
 }
 
-/* A wall as long as half a period is near by more than its nearest image. */
-static int images_of(const talus_domain_def *domain, int axis, double length, double reach) {
-  return domain->enabled && domain->periodic[axis] && 4 * reach > length ? 1 : 0;
+/* How far images of a wall beside the nearest one are looked for along an axis: 1 if one can be as
+ * near as what is asked for, else 0. */
+static int images_of(walk *w, const tl_passing_wall *wall, int axis, double length, double to) {
+  const talus_domain_def *domain = &w->model->domain;
+  const double apart = length - fabs(to) - wall->reach;
+  if (!domain->enabled || !domain->periodic[axis])
+    return 0;
+  if (!(apart > fmax(w->way + wall->moved, fmin(w->room, w->searched))))
+    return 1;
+  w->room = fmin(w->room, apart);
+  return 0;
 }
 
 static void follow_past_images(walk *w, const tl_passing_wall *wall, talus_dvec3 to) {
   const talus_domain_def *domain = &w->model->domain;
   const talus_dvec3 length = tl_dsub(domain->box.hi, domain->box.lo);
-  const int x = images_of(domain, 0, length.x, wall->reach);
-  const int y = images_of(domain, 1, length.y, wall->reach);
-  const int z = images_of(domain, 2, length.z, wall->reach);
+  const int x = images_of(w, wall, 0, length.x, to.x);
+  const int y = images_of(w, wall, 1, length.y, to.y);
+  const int z = images_of(w, wall, 2, length.z, to.z);
   for (int i = -x; i <= x; ++i)
     for (int j = -y; j <= y; ++j)
       for (int k = -z; k <= z; ++k)

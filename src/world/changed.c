@@ -46,17 +46,21 @@ static void wake_bound(talus_world *world, uint32_t slot, bool anywhere) {
       wake(world, i);
 }
 
+void tl_world_forget_rooms(talus_world *world) {
+  if (!world->has_rooms)
+    return;
+  memset(world->model.property.room, 0, world->model.bodies * sizeof *world->model.property.room);
+  world->has_rooms = false;
+}
+
 /* A body was put somewhere else, or a wall was, or others may meet it. */
 static void forget_rooms(talus_world *world, unsigned what, uint32_t slot) {
-  float *room = world->model.property.room;
   if (!(what & (TL_CHANGED_PLACE | TL_CHANGED_LAWS | TL_CHANGED_BY_ZONES)))
     return;
   if (slot != TL_EVERYBODY && !(what & TL_CHANGED_LAWS) && !tl_body_is_static(&world->model, slot))
-    room[slot] = 0;
-  else if (world->has_rooms) { /* once, however many walls are added */
-    memset(room, 0, world->model.bodies * sizeof *room);
-    world->has_rooms = false;
-  }
+    world->model.property.room[slot] = 0;
+  else
+    tl_world_forget_rooms(world); /* once, however many walls are added */
 }
 
 void tl_changed(talus_world *world, unsigned what, uint32_t slot) {

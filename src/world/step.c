@@ -381,8 +381,11 @@ static talus_status find_passings(talus_world *world, const tl_crowd *crowd) {
   const tl_model *model = &world->model;
   const bool is_event = model->solve.kind == TALUS_SOLVE_ELASTIC &&
                         (model->step == TALUS_STEP_EVENT || model->solve.shell == TALUS_SHELL_SOFT);
-  if (tl_step_is_free(model) || is_event || world->last.is_elsewhere || crowd->out == &world->state)
+  if (tl_step_is_free(model) || is_event || world->last.is_elsewhere ||
+      crowd->out == &world->state) {
+    tl_world_forget_rooms(world); /* bodies go their way, and nobody counts how far */
     return TALUS_OK;
+  }
   TL_TRY(tl_need(&world->where, TL_THE(room), TL_READ | TL_WRITE));
   world->has_rooms = true;
   return tl_passing_find(crowd, world->widths.statics, model->property.room, &world->passings);

@@ -274,6 +274,9 @@ enum {
 #define TL_EVERYBODY     TL_NONE /* with TL_CHANGED_FORCES: those that move */
 #define TL_THE_AFTERMATH (TL_THE(sleep_flags) | TL_THE(spring_force) | TL_THE(spring_torque))
 void tl_changed(talus_world *world, unsigned what, uint32_t slot);
+
+/* How far bodies may go before they can reach a wall is not known any more (contact/passing.h). */
+void tl_world_forget_rooms(talus_world *world);
 /* Wakes bodies that touch, or are joined to, or feel the zone of, a body that is about to be
  * removed. */
 void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
