@@ -1,6 +1,7 @@
 /* Scenes in the form in which talus writes them, read without libyaml (scene/plain.h): the tree is
  * that of libyaml; and start files. */
 #include "check.h"
+#include "base/clock.h"
 #include "scene/plain.h"
 #include "scene/scene.h"
 #include "scene/start.h"
@@ -205,6 +206,56 @@ TEST(start_file_gives_the_same_scene_and_the_same_steps) {
   CHECK(unlink("start.hdf") == 0 && unlink("no-start.hdf") == 0);
 }
 
+/* A world has what its scene names, and a run looks there by numbers. */
+TEST(start_file_of_another_scenes_world_is_refused) {
+  static const char *const more[] = {
+      "probes:\n  - {name: p, region: {box: [[0, 0, 0], [1, 1, 1]]}, record: [count], every: 1}\n",
+      "sinks:\n  - {name: s, in: {box: [[0, 0, 0], [1, 1, 1]]}}\n"};
+  for (size_t i = 0; i < sizeof more / sizeof *more; ++i)
+    for (int which = 0; which < 2; ++which) {
+      talus_scene *with = NULL, *without = NULL, *start = NULL;
+      talus_world *world = NULL;
+      char text[sizeof plain_scene + 256];
+      snprintf(text, sizeof text, "%s%s", plain_scene, more[i]);
+      CHECK_OK(talus_scene_parse(text, strlen(text), "with", NULL, NULL, 0, &with, NULL));
+      CHECK_OK(talus_scene_parse(plain_scene, sizeof plain_scene - 1, "without", NULL, NULL, 0,
+                                 &without, NULL));
+      CHECK_OK(talus_scene_build(which ? with : without, 1, NULL, NULL, &world));
+      CHECK_OK(talus_scene_save(which ? without : with, world, "mixed.hdf"));
+      talus_world_destroy(world);
+      CHECK_OK(talus_scene_load("mixed.hdf", NULL, 0, &start, NULL));
+      CHECK(talus_scene_build(start, 1, NULL, NULL, &world) == TALUS_ERROR_FORMAT);
+      CHECK(world == NULL && strstr(talus_last_error(), "mixed.hdf: its world is not"));
+      talus_scene_free(start);
+      talus_scene_free(with);
+      talus_scene_free(without);
+      CHECK(unlink("mixed.hdf") == 0);
+    }
+}
+
 #endif
+
+/* Columns were counted from the begin of the line for each value: a minute for these. */
+TEST(long_lines_are_read_in_time_that_grows_with_them) {
+  enum { VALUES = 200000 };
+  tl_text text = {0};
+  tl_text_add(&text, "a: [");
+  for (int i = 0; i < VALUES; ++i)
+    tl_text_add(&text, "%s0.125", i == 0 ? "" : ", ");
+  tl_text_add(&text, "]\n");
+  CHECK_OK(text.status);
+  tree t;
+  const double begin = tl_clock();
+  grow(&t, tl_plain_parse, text.data, false);
+  CHECK(tl_clock() - begin < 5);
+  const tl_node_id list = tl_node_at(&t.document, tl_node_at(&t.document, t.root)->first)->first;
+  CHECK_EQ_U64(tl_node_at(&t.document, list)->count, VALUES);
+  tl_node_id last = tl_node_at(&t.document, list)->first;
+  while (tl_node_at(&t.document, last)->next)
+    last = tl_node_at(&t.document, last)->next;
+  CHECK_EQ_U64(tl_node_at(&t.document, last)->column, 5 + 7 * (VALUES - 1));
+  fell(&t);
+  tl_text_drop(&text);
+}
 
 TEST_MAIN()

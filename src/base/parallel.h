@@ -41,8 +41,8 @@ typedef void tl_range_fn(void *context, size_t begin, size_t end);
  * long but for the last (0: 256). Ranges start at multiples of grain. */
 void tl_for(const tl_par *par, size_t n, size_t grain, tl_range_fn *fn, void *context);
 
-/* The same for loops whose parts cost very different times: shorter ranges, in ascending order, each
- * taken by whoever is free. */
+/* The same for loops whose parts cost very different times: shorter ranges, in ascending order,
+ * each taken by whoever is free. */
 void tl_for_uneven(const tl_par *par, size_t n, size_t grain, tl_range_fn *fn, void *context);
 
 /* Calls fn(context, i, i + 1) for every i < n, each taken by whoever is free, in ascending order:

@@ -209,7 +209,7 @@ talus_status talus_scene_build_shapes(const talus_scene *scene, talus_world **wo
 static talus_status load_start(const talus_scene *scene, int threads, talus_log_fn *log,
                                void *log_context, talus_world **world) {
   TL_TRY(talus_world_load(scene->start, world));
-  const talus_status status = tl_world_begin(*world, scene->step.dt, threads, log, log_context);
+  const talus_status status = tl_world_begin(*world, scene, threads, log, log_context);
   if (status == TALUS_OK)
     return TALUS_OK;
   talus_world_destroy(*world);

@@ -5,7 +5,8 @@ typedef struct plain {
   tl_problems *problems;
   const char *at, *end;
   const char *line_start;
-  uint32_t line;
+  const char *counted; /* columns up to here: a long line is counted once */
+  uint32_t line, columns;
   uint16_t origin;
   bool is_stopped; /* a problem was found: going on makes no sense */
   talus_status status;
@@ -16,11 +17,14 @@ static bool goes_on(const plain *p) { return !p->is_stopped && p->status == TALU
 static char here(const plain *p) { return p->at < p->end ? *p->at : '\0'; }
 
 /* Characters, not bytes: continuation bytes of UTF-8 do not count. */
-static uint32_t column_of(const plain *p) {
-  uint32_t column = 1;
-  for (const char *c = p->line_start; c < p->at; ++c)
-    column += ((unsigned char)*c & 0xC0) != 0x80;
-  return column;
+static uint32_t column_of(plain *p) {
+  if (p->counted <= p->line_start || p->counted > p->at) {
+    p->counted = p->line_start;
+    p->columns = 1;
+  }
+  for (; p->counted < p->at; ++p->counted)
+    p->columns += ((unsigned char)*p->counted & 0xC0) != 0x80;
+  return p->columns;
 }
 
 static void refuse(plain *p, const char *what) {
@@ -228,7 +232,7 @@ static void next_line(plain *p) {
   p->line_start = p->at;
 }
 
-/* Empty lines and comments, and the line breaks of other systems. */
+/* Empty lines and comments. */
 static void skip_lines(plain *p) {
   while (goes_on(p) && (here(p) == '#' || here(p) == '\n') && p->at < p->end) {
     while (p->at < p->end && *p->at != '\n')
@@ -317,7 +321,9 @@ talus_status tl_plain_parse(tl_document *document, tl_problems *problems, uint32
              .at = source->text,
              .end = source->text + source->length,
              .line_start = source->text,
+             .counted = source->text,
              .line = 1,
+             .columns = 1,
              .origin = (uint16_t)origin};
   const tl_node_id id = source->is_setting ? read_setting(&p) : read_scene(&p);
   *root = goes_on(&p) ? id : 0;

@@ -19,9 +19,10 @@ bool tl_start_is_one(const char *path);
 talus_status tl_start_load(const char *path, const char *const *settings, size_t n,
                            talus_scene **scene, char **problems);
 
-/* Prepares a loaded world for a run of the scene; in world/world.c, because a stage does not look
+/* Prepares a loaded world for a run of the scene, unless it is another scene's, or not at time 0:
+ * runs look for what the scene names by its number. In world/world.c, because a stage does not look
  * into worlds. */
-talus_status tl_world_begin(struct talus_world *world, double dt, int threads, talus_log_fn *log,
-                            void *log_context);
+talus_status tl_world_begin(struct talus_world *world, const talus_scene *scene, int threads,
+                            talus_log_fn *log, void *log_context);
 
 #endif

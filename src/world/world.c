@@ -205,8 +205,18 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   return TALUS_OK;
 }
 
-talus_status tl_world_begin(struct talus_world *world, double dt, int threads, talus_log_fn *log,
-                            void *log_context) {
+talus_status tl_world_begin(struct talus_world *world, const talus_scene *scene, int threads,
+                            talus_log_fn *log, void *log_context) {
+  const tl_flow *flow = &world->flow;
+  const double dt = scene->step.dt;
+  if (world->steps > 0 || world->time > 0 || flow->probes.count != scene->probes.count ||
+      flow->zones.count != scene->zones.count || flow->sinks.count != scene->sinks.count ||
+      flow->averages.count != scene->averages.count)
+    return tl_fail(
+        TALUS_ERROR_FORMAT,
+        "%s: its world is not the one that its scene makes; make another start file with "
+        "`talus check SCENE --save`",
+        scene->start);
   if (world->model.dt != dt)
     return tl_fail(TALUS_ERROR_INVALID,
                    "the steps of this start file end on a grid of %g s, and with this "

@@ -78,19 +78,25 @@ static const check_block *find_overrun(const check_device *device) {
   return NULL;
 }
 
-static talus_status end(tl_device *device) {
-  const check_block *bad = find_overrun(own(device));
-  protect(own(device), PROT_NONE);
-  own(device)->is_open = false;
+static talus_status look_beside(const tl_device *device) {
+  const check_block *bad = find_overrun((const check_device *)(const void *)device);
   return bad ? tl_fail(TALUS_ERROR_DEVICE,
                        "the check device: a task wrote beside its block of %zu bytes", bad->bytes)
              : TALUS_OK;
 }
 
+static void close_memory(tl_device *device) {
+  protect(own(device), PROT_NONE);
+  own(device)->is_open = false;
+}
+
 /* Between calls memory stays accessible seven times of eight: to protect it takes longer than a
  * small task, and code of the host that reads it in every step still meets the eighth. */
 static talus_status end_call(tl_device *device) {
-  return ++own(device)->launches * 2654435761u >> 29 == 0 ? end(device) : TALUS_OK;
+  const talus_status status = look_beside(device);
+  if (status != TALUS_OK || ++own(device)->launches * 2654435761u >> 29 == 0)
+    close_memory(device);
+  return status;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -168,7 +174,7 @@ static talus_status take(check_device *device, size_t bytes, void **data) {
 static talus_status resize(tl_device *device, tl_device_block *block, size_t bytes) {
   check_device *self = own(device);
   if (self->is_open)
-    TL_TRY(end(device));
+    close_memory(device);
   if (block->data) {
     forget(self, block);
     device->count.held -= block->bytes;
