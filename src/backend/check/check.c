@@ -311,7 +311,9 @@ static talus_status launch(tl_device *device, int kind, const void *task, size_t
 }
 
 static talus_status finish(tl_device *device) {
-  return own(device)->is_open ? end(device) : TALUS_OK;
+  if (own(device)->is_open) /* each call has looked beside the blocks */
+    close_memory(device);
+  return TALUS_OK;
 }
 
 static talus_status mark(tl_device *device, int mark) {
