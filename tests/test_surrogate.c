@@ -133,11 +133,9 @@ TEST(every_node_covers_the_triangles_below_it) {
 
 /* ---- searches -------------------------------------------------------------------------------- */
 
-static tl_shape make_shape(const char *kind, size_t triangles, uint64_t seed, double size) {
-  const talus_mesh_recipe recipe = {
-      .kind = kind, .triangles = triangles, .noise = 1.4, .seed = seed, .size = {size, size}};
+static tl_shape shape_of(const talus_mesh_recipe *recipe) {
   talus_mesh mesh;
-  CHECK_OK(talus_mesh_make(&recipe, &mesh));
+  CHECK_OK(talus_mesh_make(recipe, &mesh));
   const talus_shape_def def = {.kind = TALUS_MESH,
                                .points = (const double *)mesh.vertex,
                                .point_count = mesh.vertices,
@@ -148,6 +146,12 @@ static tl_shape make_shape(const char *kind, size_t triangles, uint64_t seed, do
   CHECK_OK(tl_shape_need_surrogate(&shape));
   talus_mesh_free(&mesh);
   return shape;
+}
+
+static tl_shape make_shape(const char *kind, size_t triangles, uint64_t seed, double size) {
+  const talus_mesh_recipe recipe = {
+      .kind = kind, .triangles = triangles, .noise = 1.4, .seed = seed, .size = {size, size}};
+  return shape_of(&recipe);
 }
 
 static talus_quat any_rotation(tl_random *random) {
@@ -259,44 +263,71 @@ static void widen(const tl_surrogates *s, front *f) {
   }
 }
 
-TEST(kept_fronts_are_widened_to_all_contacts) {
-  static tl_row rows[ROWS];
+/* Returns how many points the pair has. */
+static int check_points(const tl_posed posed[2], front *f, int serial) {
   static tl_mesh_key of_a[ROWS], of_b[ROWS], scratch[ROWS];
   static uint8_t near[ROWS];
+  tl_point wanted[TL_NARROW_MAX_POINTS], found[TL_MESH_MOST];
+  int count = -1;
+  for (int first = 1; first >= 0 && count < 0; --first) {
+    const tl_mesh_pair pair = tl_mesh_pair_make(&posed[0], &posed[1], TL_R(0.02), first);
+    const tl_surrogates s = {.pairs = &pair};
+    size_t keys = 0;
+    widen(&s, f);
+    tl_surrogates_test(&s, f->rows, f->count, near);
+    for (size_t i = 0; i < f->count; ++i)
+      if (near[i] & TL_ROW_NEAR) {
+        CHECK(tl_surrogates_is_leaf(&f->rows[i]));
+        of_a[keys++] =
+            tl_mesh_key_make(f->rows[i].a & ~TL_SURROGATE_LEAF, f->rows[i].b & ~TL_SURROGATE_LEAF,
+                             (near[i] & TL_ROW_CROSSES) != 0);
+      }
+    count = tl_surrogates_points(&pair, first, of_a, of_b, scratch, keys, found);
+  }
+  const int expected = tl_mesh_mesh(&posed[0], &posed[1], TL_R(0.02), wanted);
+  CHECK_MSG(count == expected, "pair %d: %d points, %d expected", serial, count, expected);
+  for (int i = 0; i < expected && i < count; ++i)
+    CHECK(memcmp(&found[i].point, &wanted[i].point, sizeof wanted[i].point) == 0 &&
+          found[i].gap == wanted[i].gap && found[i].feature_a == wanted[i].feature_a &&
+          found[i].feature_b == wanted[i].feature_b);
+  return expected;
+}
+
+static tl_row row_memory[ROWS];
+
+TEST(kept_fronts_are_widened_to_all_contacts) {
   tl_shape shapes[2] = {make_shape("noisy-sphere", 320, 3, 1), make_shape("icosphere", 80, 0, 1)};
-  front f = {rows, 0};
+  front f = {row_memory, 0};
   int touching = 0;
   for (int serial = 0; serial < 40; ++serial) {
     tl_posed posed[2];
-    tl_point wanted[TL_NARROW_MAX_POINTS], found[TL_MESH_MOST];
     pose_pair(&shapes[0], &shapes[1], serial, posed);
     if (serial % 8 == 0)
-      f.count = 1, rows[0] = tl_surrogates_root(0);
-    int count = -1;
-    for (int first = 1; first >= 0 && count < 0; --first) {
-      const tl_mesh_pair pair = tl_mesh_pair_make(&posed[0], &posed[1], TL_R(0.02), first);
-      const tl_surrogates s = {.pairs = &pair};
-      size_t keys = 0;
-      widen(&s, &f);
-      tl_surrogates_test(&s, f.rows, f.count, near);
-      for (size_t i = 0; i < f.count; ++i)
-        if (near[i] & TL_ROW_NEAR) {
-          CHECK(tl_surrogates_is_leaf(&f.rows[i]));
-          of_a[keys++] =
-              tl_mesh_key_make(f.rows[i].a & ~TL_SURROGATE_LEAF, f.rows[i].b & ~TL_SURROGATE_LEAF,
-                               (near[i] & TL_ROW_CROSSES) != 0);
-        }
-      count = tl_surrogates_points(&pair, first, of_a, of_b, scratch, keys, found);
-    }
-    const int expected = tl_mesh_mesh(&posed[0], &posed[1], TL_R(0.02), wanted);
-    CHECK_MSG(count == expected, "pair %d: %d points, %d expected", serial, count, expected);
-    for (int i = 0; i < expected; ++i)
-      CHECK(memcmp(&found[i].point, &wanted[i].point, sizeof wanted[i].point) == 0 &&
-            found[i].gap == wanted[i].gap && found[i].feature_a == wanted[i].feature_a &&
-            found[i].feature_b == wanted[i].feature_b);
-    touching += expected > 0;
+      f.count = 1, f.rows[0] = tl_surrogates_root(0);
+    touching += check_points(posed, &f, serial) > 0;
   }
   CHECK(touching > 10);
+  tl_shape_release(&shapes[0]);
+  tl_shape_release(&shapes[1]);
+}
+
+/* What goes in comes out, so no contour says where to. */
+TEST(a_rod_through_a_plate_has_the_point_that_the_table_has) {
+  const talus_mesh_recipe recipes[] = {{.kind = "box", .size = {0.1, 0.1, 2}},
+                                       {.kind = "box", .size = {1, 1.2, 0.1}}};
+  tl_shape shapes[2];
+  for (int k = 0; k < 2; ++k)
+    shapes[k] = shape_of(&recipes[k]);
+  for (int serial = 0; serial < 8; ++serial) {
+    tl_posed posed[2];
+    front f = {row_memory, 1};
+    f.rows[0] = tl_surrogates_root(0);
+    pose_pair(&shapes[0], &shapes[1], serial, posed);
+    for (int k = 0; k < 2; ++k)
+      posed[k].rotation = (talus_quat){1, 0, 0, 0};
+    posed[1].position = (talus_dvec3){0.03 * serial, 0.01 * serial, 0.02};
+    CHECK(check_points(posed, &f, serial) > 0);
+  }
   tl_shape_release(&shapes[0]);
   tl_shape_release(&shapes[1]);
 }

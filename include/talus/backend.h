@@ -22,7 +22,7 @@ typedef enum talus_backend {
   TALUS_BACKEND_CUDA   /* an NVIDIA GPU, where talus was built with nvcc */
 } talus_backend;
 
-/* "cpu", "check", "cuda"; NULL for what is no backend. */
+/* "cpu", "check", "cuda"; NULL for any other value. */
 TALUS_API const char *talus_backend_name(talus_backend backend);
 /* TALUS_ERROR_INVALID, with all names in the message, where there is none of that name. */
 TALUS_API talus_status talus_backend_by_name(const char *name, talus_backend *backend);

@@ -40,7 +40,7 @@ typedef struct talus_detect_def {
 
 TALUS_API talus_detect_def talus_detect_def_default(void); /* auto, margin 0, not periodic */
 
-/* "auto", "bins", ... as in scene files; NULL for what is no broad phase. */
+/* "auto", "bins", ... as in scene files; NULL for any other value. */
 TALUS_API const char *talus_broad_name(talus_broad_kind kind);
 /* The one of that name; TALUS_ERROR_INVALID, with all names in the message, where there is none. */
 TALUS_API talus_status talus_broad_by_name(const char *name, talus_broad_kind *kind);

@@ -134,7 +134,8 @@ TALUS_API talus_status talus_mesh_repair(talus_mesh *mesh, const talus_mesh_repa
 
 /* Spheres whose union has its surface within about `error` (m) of that of a closed mesh: the
  * largest that fit at places of the surface, grown by the error, those that cover most of it first.
- * For talus_shape_def: a clump; its mass had better be that of the mesh (talus_mesh_measure). */
+ * Use them as a clump (talus_shape_def), with the mass properties of the mesh (talus_mesh_measure).
+ */
 typedef struct talus_mesh_clump {
   double *spheres; /* x, y, z, radius of each */
   size_t count;

@@ -118,7 +118,7 @@ typedef struct talus_shape_def {
 
 TALUS_API talus_shape_def talus_shape_def_default(void); /* a sphere of radius 0.5 m */
 
-/* "sphere", "box", ... as in scene files; NULL for what is no kind. */
+/* "sphere", "box", ... as in scene files; NULL for any other value. */
 TALUS_API const char *talus_shape_kind_name(talus_shape_kind kind);
 
 /* What follows from a definition. */
@@ -319,7 +319,7 @@ typedef struct talus_joint_def {
 /* Spherical at the origin, about z, nothing acting, unbreakable. */
 TALUS_API talus_joint_def talus_joint_def_default(void);
 
-/* "spherical", "revolute", ... as in scene files; NULL for what is no kind. */
+/* "spherical", "revolute", ... as in scene files; NULL for any other value. */
 TALUS_API const char *talus_joint_kind_name(talus_joint_kind kind);
 
 /* What talus_world_get_joint reports, of the last step. */
@@ -563,7 +563,7 @@ TALUS_API talus_status talus_body_set_velocity(talus_world *world, talus_body bo
 TALUS_API talus_status talus_body_set_force(talus_world *world, talus_body body, talus_vec3 force,
                                             talus_vec3 torque);
 
-/* Wakes a body and, in the next step, all that it touches. Nothing where it is awake. */
+/* Wakes a body and, in the next step, all that it touches. A body that is awake stays so. */
 TALUS_API talus_status talus_body_wake(talus_world *world, talus_body body);
 
 /* What a step may not do from now on: TALUS_STRICT_... */
@@ -909,7 +909,7 @@ typedef struct talus_left {
   talus_vec3 velocity;
 } talus_left;
 
-/* From now on the world remembers what leaves (or no longer). Not saved with it. */
+/* Turns the list of bodies that leave on or off. Checkpoints do not keep it. */
 TALUS_API talus_status talus_world_record_left(talus_world *world, bool on);
 /* Copies at most `capacity` of those that have left since the last call, in the order in which they
  * did, and forgets them; *count is how many it copied. */

@@ -186,8 +186,9 @@ enum {
 };
 
 /* Where bodies may be that meet a revolved wall or a mesh. One side: there it is the surface of
- * matter, and who got behind it is pushed back (a sphere behind a revolved wall by less than half
- * its radius; from there on it is not touched). Both: a thin wall, felt from where the body is. */
+ * matter, and a body that got behind it is pushed back (behind a revolved wall only a sphere whose
+ * centre is less than half its radius behind; deeper ones are not touched). Both: a thin wall,
+ * which pushes to the side where the body is. */
 typedef enum talus_sides {
   TALUS_SIDES_AUTO, /* revolved: in; a mesh: out where it is closed, both where it is open */
   TALUS_SIDES_OUT,  /* revolved: away from the axis; mesh: where its normals point, a solid */

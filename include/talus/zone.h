@@ -62,7 +62,7 @@ typedef struct talus_zone_values {
   double energy;                /* J, potential, mean */
 } talus_zone_values;
 
-/* Somebody came or went. */
+/* A body entered a zone or left it. */
 typedef struct talus_zone_event {
   uint32_t zone;
   bool enters;

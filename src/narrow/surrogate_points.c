@@ -81,5 +81,6 @@ int tl_surrogates_points(const tl_mesh_pair *pair, bool is_first, tl_mesh_key *o
     tl_mesh_contours_reach_all(pair, &contours);
     tl_mesh_contours_finish(pair, &contours, &m.points);
   }
+  tl_mesh_contours_part(&crossings, &contours, &m.points);
   return tl_mesh_points_take(&m.points, out);
 }
