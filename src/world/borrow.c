@@ -167,7 +167,8 @@ static talus_status place_exactly(borrower *b, talus_body body, const talus_body
   return TALUS_OK;
 }
 
-/* Whether the body is the plate of a press: held by a slider without a name, or by springs. */
+/* Whether the body is the plate of a press: held by a slider without a name, or by springs. Nothing
+ * tells such a slider of a press from one with a motor that a scene made without a name. */
 static bool presses(const borrower *b, uint32_t slot) {
   const talus_world *old = b->old;
   for (size_t i = 0; i < old->courses.count; ++i)
@@ -189,10 +190,12 @@ static talus_status check_loads(const borrower *b, uint32_t slot) {
     const talus_change *change = &b->def->changes[i];
     if ((change->force || change->torque) && tl_selection_has(b->old, &change->who, slot) &&
         presses(b, slot))
-      return tl_fail(TALUS_ERROR_INVALID,
-                     "a change gives %s another %s, but it presses, and its press alone loads it; "
-                     "leave it out (`except`) and add a plate with the new `press`",
-                     tl_world_describe(b->old, slot), change->force ? "force" : "torque");
+      return tl_fail(
+          TALUS_ERROR_INVALID,
+          "a change gives %s another %s, but it presses, and its press alone loads it; "
+          "leave it out (`except`) and add a plate with the new `press` (a joint without a "
+          "name that moves it along an axis of the ground counts as a press: name it)",
+          tl_world_describe(b->old, slot), change->force ? "force" : "torque");
   }
   return TALUS_OK;
 }
