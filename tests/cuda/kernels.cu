@@ -20,6 +20,7 @@
 #include "kernels/cone.h"
 #include "kernels/convex_prove.h"
 #include "kernels/elastic.h"
+#include "kernels/images.h"
 #include "kernels/impact.h"
 #include "kernels/impulse.h"
 #include "kernels/joint.h"
@@ -226,6 +227,26 @@ TL_FN void probe_aabb(uint64_t *r, tape *t) {
   const talus_box whole = tl_box_union(tl_box_empty(), tl_box_grow(box, 2));
   put_box(t, whole), put(t, tl_box_extent(whole));
   put(t, tl_box_overlap(whole, box) + 2 * tl_box_contains(whole, x) + 4 * tl_box_is_finite(box));
+}
+
+TL_FN void probe_images(uint64_t *r, tape *t) {
+  tl_images images;
+  images.any = true;
+  images.periodic[0] = images.periodic[2] = true, images.periodic[1] = false;
+  images.low[0] = -1, images.low[1] = 0, images.low[2] = draw_in(r, -2, 0);
+  images.length[0] = 2, images.length[1] = 0, images.length[2] = draw_in(r, 1, 3);
+  tl_span3 home[2];
+  for (int k = 0; k < 2; ++k) {
+    const talus_dvec3 x = tl_dscale(draw_d(r), 4), y = draw_d(r);
+    talus_box box = tl_box_empty();
+    box.lo = x, box.hi = tl_dadd(x, tl_dvec3(y.x * y.x, y.y * y.y, y.z * y.z));
+    home[k] = tl_images_home(&images, &box);
+    for (int i = 0; i < 3; ++i)
+      put(t, home[k].lo[i]), put(t, home[k].hi[i]);
+  }
+  put(t, tl_images_overlap(&images, &home[0], &home[1]) +
+             2 * tl_images_overlap(&images, &home[1], &home[0]) +
+             4 * tl_span3_overlap(&home[0], &home[1]));
 }
 
 TL_FN void probe_morton(uint64_t *r, tape *t) {
@@ -873,8 +894,8 @@ TL_FN void probe_revolved_edge(uint64_t *r, tape *t) {
 
 /* One line for each header of src/kernels; tests/scripts/test_kernels_cu.py looks for them. */
 #define PROBES(X)                                                                                  \
-  X(trig) X(power) X(real) X(vec3) X(quat) X(mat3) X(aabb) X(morton) X(rotation) X(motion) X(bias) \
-  X(cone) X(ccp) X(ccp_visit) X(rolling) X(rolling_visit) X(impact) X(impulse) X(joint) X(penalty) \
+  X(trig) X(power) X(real) X(vec3) X(quat) X(mat3) X(aabb) X(images) X(morton) X(rotation) X(motion) \
+  X(bias) X(cone) X(ccp) X(ccp_visit) X(rolling) X(rolling_visit) X(impact) X(impulse) X(joint) X(penalty) \
   X(penalty_visit) X(collide) X(collide_sphere) X(collide_box) X(collide_container)                \
   X(collide_box_box) X(tube) X(patch) X(superellipsoid) X(convex) X(gjk) X(epa) X(convex_solve)    \
   X(convex_prove) X(collide_convex) X(ellipsoid) X(ellipsoid_lanes) X(ellipsoid_chm)               \
