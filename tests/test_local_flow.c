@@ -95,8 +95,10 @@ TEST(a_time_of_somebody_else_holds_nobody_up) {
     steps[probes] = world->local.counts.body_steps;
     talus_world_destroy(world);
   }
-  CHECK_MSG(20 * steps[1] < 21 * steps[0], "%llu steps of bodies with a probe, %llu without",
-            (unsigned long long)steps[1], (unsigned long long)steps[0]);
+  /* As floats the cubes rock by roundings. Held up, each body would take a step for each probe. */
+  CHECK_MSG(20 * steps[1] < (TALUS_SINGLE ? 25 : 21) * steps[0],
+            "%llu steps of bodies with a probe, %llu without", (unsigned long long)steps[1],
+            (unsigned long long)steps[0]);
 }
 
 /* A ball comes back from a wall within an interval. The step in which it came there ends in a sink,
