@@ -291,7 +291,7 @@ TEST(pairs_of_boxes_agree) {
     def.backend = backend_of_test();
     def.no_fallback = true;
     CHECK_OK(talus_find_box_pairs(&def, boxes, n, &device, NULL));
-    CHECK(compare_pairs(&cpu, &device) > n / 2);
+    CHECK(compare_pairs(&cpu, &device) > (check_is_short() ? 20 : n / 2));
   }
 }
 

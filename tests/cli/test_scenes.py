@@ -49,7 +49,7 @@ def test_a_scene_opens_with_a_sentence_on_what_to_see(name):
 @pytest.mark.parametrize("name", SCENES)
 def test_a_scene_runs_without_a_word_and_so_does_its_resolved_file(name, tmp_path):
     step = re.search(r"\b(?:dt|max): ([0-9.e-]+)[,}\s]", (FOLDER / f"{name}.yaml").read_text())
-    until = max(0.01 if SHORT else 0.05, float(step[1]) if step else 0)
+    until = max(0.02 if SHORT else 0.05, float(step[1]) if step else 0)
     done = run(name, tmp_path / "out", "--until", until, "--quiet")
     assert done.stderr == ""
     # the scene with everything filled in, which the folder has, is the same scene
