@@ -49,7 +49,8 @@ static void wake_bound(talus_world *world, uint32_t slot, bool anywhere) {
 void tl_world_forget_rooms(talus_world *world) {
   if (!world->has_rooms)
     return;
-  memset(world->model.property.room, 0, world->model.bodies * sizeof *world->model.property.room);
+  if (world->model.bodies > 0)
+    memset(world->model.property.room, 0, world->model.bodies * sizeof *world->model.property.room);
   world->has_rooms = false;
 }
 
