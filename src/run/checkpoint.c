@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "output/file.h"
 #include "run/run.h"
+#include "scene/blob.h"
 
 #if TALUS_HAVE_HDF5
 
@@ -28,38 +29,14 @@
 
 /* ---- numbers to bytes and back --------------------------------------------------------------- */
 
-static void put(tl_text *text, uint64_t value) {
-  char bytes[8];
-  for (int i = 0; i < 8; ++i)
-    bytes[i] = (char)(unsigned char)(value >> (8 * i));
-  tl_text_add_bytes(text, bytes, sizeof bytes);
-}
-
 static void put_double(tl_text *text, double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  put(text, bits);
+  tl_blob_put(text, bits);
 }
 
-typedef struct blob_reader {
-  const tl_blob *blob;
-  size_t at;
-  bool is_short; /* asked for more than there is */
-} blob_reader;
-
-static uint64_t get(blob_reader *reader) {
-  uint64_t value = 0;
-  if (reader->blob->size - reader->at < 8) {
-    reader->is_short = true;
-    return 0;
-  }
-  for (int i = 0; i < 8; ++i)
-    value |= (uint64_t)reader->blob->data[reader->at++] << (8 * i);
-  return value;
-}
-
-static double get_double(blob_reader *reader) {
-  const uint64_t bits = get(reader);
+static double get_double(tl_blob_reader *reader) {
+  const uint64_t bits = tl_blob_get(reader);
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;
@@ -70,42 +47,42 @@ static double get_double(blob_reader *reader) {
 static talus_status pack(const tl_run *run, tl_text *text) {
   uint64_t identity;
   TL_TRY(tl_scene_identity(run->scene, &identity));
-  put(text, MAGIC);
-  put(text, VERSION);
-  put(text, identity);
-  put(text, talus_world_steps(run->world));
+  tl_blob_put(text, MAGIC);
+  tl_blob_put(text, VERSION);
+  tl_blob_put(text, identity);
+  tl_blob_put(text, talus_world_steps(run->world));
   put_double(text, run->worst.residual_max);
   put_double(text, run->worst.residual_rms);
-  put(text, (uint64_t)run->worst.iterations);
+  tl_blob_put(text, (uint64_t)run->worst.iterations);
   put_double(text, run->worst.joint_force);
   put_double(text, run->worst.joint_torque);
   put_double(text, run->worst.overlap_max);
   put_double(text, run->worst.overlap_share);
   put_double(text, run->fastest.since);
   put_double(text, run->fastest.interval);
-  put(text, run->frames.count);
+  tl_blob_put(text, run->frames.count);
   for (size_t i = 0; i < run->frames.count; ++i)
-    put(text, run->frames.data[i].step);
-  put(text, run->joints.count);
-  put(text, run->joints_all ? 1 + run->joint_marks : 0);
-  put(text, run->probes.count);
+    tl_blob_put(text, run->frames.data[i].step);
+  tl_blob_put(text, run->joints.count);
+  tl_blob_put(text, run->joints_all ? 1 + run->joint_marks : 0);
+  tl_blob_put(text, run->probes.count);
   for (size_t i = 0; i < run->probes.count; ++i) {
-    put(text, run->probes.data[i].definition);
-    put(text, run->probes.data[i].lines.count);
+    tl_blob_put(text, run->probes.data[i].definition);
+    tl_blob_put(text, run->probes.data[i].lines.count);
   }
-  put(text, run->files.count);
+  tl_blob_put(text, run->files.count);
   for (size_t i = 0; i < run->files.count; ++i)
-    put(text, run->files.data[i].hash);
-  put(text, run->sinks.count);
+    tl_blob_put(text, run->files.data[i].hash);
+  tl_blob_put(text, run->sinks.count);
   for (size_t i = 0; i < run->sinks.count; ++i)
-    put(text, run->sinks.data[i].count);
-  put(text, run->averages.count);
+    tl_blob_put(text, run->sinks.data[i].count);
+  tl_blob_put(text, run->averages.count);
   for (size_t i = 0; i < run->averages.count; ++i)
-    put(text, run->averages.data[i].count);
-  put(text, run->zones.count);
+    tl_blob_put(text, run->averages.data[i].count);
+  tl_blob_put(text, run->zones.count);
   for (size_t i = 0; i < run->zones.count; ++i)
-    put(text, run->zones.data[i].lines.count);
-  put(text, (uint64_t)run->worst.inner);
+    tl_blob_put(text, run->zones.data[i].lines.count);
+  tl_blob_put(text, (uint64_t)run->worst.inner);
   put_double(text, run->worst.force_change);
   return text->status;
 }
@@ -181,15 +158,15 @@ static talus_status refuse_name(tl_run *run, size_t row, const tl_run_probe *pro
 }
 
 /* keep and old: how many lines of each probe's file stay, and which old probe it continues. */
-static talus_status unpack_probes(tl_run *run, blob_reader *reader, bool is_old, uint64_t *keep,
+static talus_status unpack_probes(tl_run *run, tl_blob_reader *reader, bool is_old, uint64_t *keep,
                                   size_t *old) {
   for (size_t i = 0; i < run->probes.count; ++i) {
     keep[i] = 0;
     old[i] = SIZE_MAX;
   }
-  const uint64_t n = get(reader);
+  const uint64_t n = tl_blob_get(reader);
   for (uint64_t k = 0; k < n && !reader->is_short; ++k) {
-    const uint64_t definition = get(reader), lines = get(reader);
+    const uint64_t definition = tl_blob_get(reader), lines = tl_blob_get(reader);
     for (size_t i = 0; i < run->probes.count && !reader->is_short; ++i)
       if (definition ==
           (is_old ? run->probes.data[i].old_definition : run->probes.data[i].definition)) {
@@ -204,40 +181,40 @@ static talus_status unpack_probes(tl_run *run, blob_reader *reader, bool is_old,
 typedef TL_ARRAY(uint64_t) hashes;
 
 /* The scene is the same, so it names as many. */
-static talus_status unpack_files(const tl_run *run, blob_reader *reader, hashes *stored) {
-  const uint64_t n = get(reader);
+static talus_status unpack_files(const tl_run *run, tl_blob_reader *reader, hashes *stored) {
+  const uint64_t n = tl_blob_get(reader);
   reader->is_short = reader->is_short || n != run->files.count;
   for (uint64_t i = 0; i < n && !reader->is_short; ++i)
-    TL_TRY(tl_array_push(stored, get(reader)));
+    TL_TRY(tl_array_push(stored, tl_blob_get(reader)));
   return TALUS_OK;
 }
 
 /* What is kept of each is in its `count` until cut_back opens it. */
-static void unpack_sinks(tl_run *run, blob_reader *reader) {
-  const uint64_t n = get(reader);
+static void unpack_sinks(tl_run *run, tl_blob_reader *reader) {
+  const uint64_t n = tl_blob_get(reader);
   reader->is_short = reader->is_short || n != run->sinks.count;
   for (uint64_t i = 0; i < n && !reader->is_short; ++i)
-    run->sinks.data[i].count = get(reader);
+    run->sinks.data[i].count = tl_blob_get(reader);
 }
 
-static void unpack_fields(tl_run *run, blob_reader *reader) {
-  const uint64_t n = get(reader);
+static void unpack_fields(tl_run *run, tl_blob_reader *reader) {
+  const uint64_t n = tl_blob_get(reader);
   reader->is_short =
       reader->is_short || n != run->averages.count || n != run->world->flow.averages.count;
   for (uint64_t i = 0; i < n && !reader->is_short; ++i)
-    run->averages.data[i].count = get(reader);
-  const uint64_t zones = get(reader);
+    run->averages.data[i].count = tl_blob_get(reader);
+  const uint64_t zones = tl_blob_get(reader);
   reader->is_short = reader->is_short || zones != run->zones.count;
   for (uint64_t i = 0; i < zones && !reader->is_short; ++i)
-    run->zones.data[i].keep = get(reader);
+    run->zones.data[i].keep = tl_blob_get(reader);
 }
 
 static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, size_t *old,
                            hashes *stored) {
-  blob_reader reader = {.blob = blob};
+  tl_blob_reader reader = {.blob = blob};
   uint64_t identity;
   TL_TRY(tl_scene_identity(run->scene, &identity));
-  const uint64_t magic = get(&reader), version = get(&reader);
+  const uint64_t magic = tl_blob_get(&reader), version = tl_blob_get(&reader);
   if (magic != MAGIC)
     return tl_fail(TALUS_ERROR_FORMAT,
                    "%s holds a world but no run that could be resumed; --force begins anew",
@@ -248,26 +225,26 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
                    "begins anew",
                    tl_run_path(run, "checkpoint.hdf"), (unsigned long long)version, OLDEST,
                    VERSION);
-  if (get(&reader) != identity)
+  if (tl_blob_get(&reader) != identity)
     return refuse(run);
-  const uint64_t step = get(&reader);
+  const uint64_t step = tl_blob_get(&reader);
   run->worst.residual_max = get_double(&reader);
   run->worst.residual_rms = get_double(&reader);
-  run->worst.iterations = (int)get(&reader);
+  run->worst.iterations = (int)tl_blob_get(&reader);
   run->worst.joint_force = get_double(&reader);
   run->worst.joint_torque = get_double(&reader);
   run->worst.overlap_max = get_double(&reader);
   run->worst.overlap_share = get_double(&reader);
   run->fastest.since = get_double(&reader);
   run->fastest.interval = get_double(&reader);
-  const uint64_t frames = get(&reader);
+  const uint64_t frames = tl_blob_get(&reader);
   for (uint64_t i = 0; i < frames && !reader.is_short; ++i) {
-    const uint64_t at = get(&reader); /* none between two steps: those are of ends */
+    const uint64_t at = tl_blob_get(&reader); /* none between two steps: those are of ends */
     const tl_run_frame frame = {.step = at, .time = (double)at * run->dt};
     TL_TRY(tl_array_push(&run->frames, frame));
   }
-  run->joints.count = get(&reader);      /* until cut_back opens it */
-  const uint64_t unnamed = get(&reader); /* 0, or 1 and the marks */
+  run->joints.count = tl_blob_get(&reader);      /* until cut_back opens it */
+  const uint64_t unnamed = tl_blob_get(&reader); /* 0, or 1 and the marks */
   run->joints_all = unnamed > 0;
   run->joint_marks = unnamed > 0 ? unnamed - 1 : 0;
   reader.is_short = reader.is_short || run->joint_marks > TL_RUN_JOINTS_ALL;
@@ -278,7 +255,7 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   if (version >= 6)
     unpack_fields(run, &reader);
   if (version >= 7) {
-    run->worst.inner = (int)get(&reader);
+    run->worst.inner = (int)tl_blob_get(&reader);
     run->worst.force_change = get_double(&reader);
   }
   if (reader.is_short || reader.at != blob->size || step != talus_world_steps(run->world))

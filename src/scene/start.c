@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scene/blob.h"
+
 /* The bytes, numbers with 8 bytes each, little end first; texts have their length before them:
  *   magic, version of this list,
  *   number of files that the scene names, of each: XXH64,
@@ -13,16 +15,9 @@
 
 /* ---- to bytes and back ----------------------------------------------------------------------- */
 
-static void put(tl_text *text, uint64_t value) {
-  char bytes[8];
-  for (int i = 0; i < 8; ++i)
-    bytes[i] = (char)(unsigned char)(value >> (8 * i));
-  tl_text_add_bytes(text, bytes, sizeof bytes);
-}
-
 static void put_string(tl_text *text, const char *string) {
   const size_t n = strlen(string);
-  put(text, n);
+  tl_blob_put(text, n);
   tl_text_add_bytes(text, string, n);
 }
 
@@ -30,11 +25,11 @@ talus_status tl_start_pack(const talus_scene *scene, const uint64_t *hashes, siz
                            tl_text *text) {
   char *resolved = NULL;
   TL_TRY(talus_scene_write(scene, &resolved));
-  put(text, MAGIC);
-  put(text, VERSION);
-  put(text, n);
+  tl_blob_put(text, MAGIC);
+  tl_blob_put(text, VERSION);
+  tl_blob_put(text, n);
   for (size_t i = 0; i < n; ++i)
-    put(text, hashes[i]);
+    tl_blob_put(text, hashes[i]);
   put_string(text, scene->name);
   put_string(text, scene->folder);
   put_string(text, resolved);
@@ -42,26 +37,9 @@ talus_status tl_start_pack(const talus_scene *scene, const uint64_t *hashes, siz
   return text->status;
 }
 
-typedef struct reader {
-  const tl_blob *blob;
-  size_t at;
-  bool is_short; /* asked for more than there is */
-} reader;
-
-static uint64_t get(reader *r) {
-  uint64_t value = 0;
-  if (r->blob->size - r->at < 8) {
-    r->is_short = true;
-    return 0;
-  }
-  for (int i = 0; i < 8; ++i)
-    value |= (uint64_t)r->blob->data[r->at++] << (8 * i);
-  return value;
-}
-
 /* A copy; NULL where the bytes end before. */
-static talus_status get_string(reader *r, char **string) {
-  const uint64_t n = get(r);
+static talus_status get_string(tl_blob_reader *r, char **string) {
+  const uint64_t n = tl_blob_get(r);
   *string = NULL;
   if (r->is_short || n > r->blob->size - r->at) {
     r->is_short = true;
@@ -99,20 +77,20 @@ static void free_content(content *c) {
 }
 
 static talus_status unpack(const char *path, const tl_blob *blob, content *c) {
-  reader r = {.blob = blob};
-  if (blob->size < 8 || get(&r) != MAGIC)
+  tl_blob_reader r = {.blob = blob};
+  if (blob->size < 8 || tl_blob_get(&r) != MAGIC)
     return tl_fail(TALUS_ERROR_FORMAT,
                    "%s: is a checkpoint, but no start file (`talus check SCENE --save` makes "
                    "those); a run goes on with its scene, -o FOLDER and --resume",
                    path);
-  const uint64_t version = get(&r);
+  const uint64_t version = tl_blob_get(&r);
   if (version != VERSION)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
                    "%s: is a start file of version %llu, and this talus reads version %u", path,
                    (unsigned long long)version, VERSION);
-  const uint64_t n = get(&r);
+  const uint64_t n = tl_blob_get(&r);
   for (uint64_t i = 0; i < n && !r.is_short; ++i)
-    TL_TRY(tl_array_push(&c->hashes, get(&r)));
+    TL_TRY(tl_array_push(&c->hashes, tl_blob_get(&r)));
   TL_TRY(get_string(&r, &c->name));
   TL_TRY(get_string(&r, &c->folder));
   TL_TRY(get_string(&r, &c->text));
