@@ -58,6 +58,35 @@ TL_FN bool tl_impact_meet(talus_vec3 d, talus_vec3 u, talus_real reach, talus_re
   return true;
 }
 
+/* A meeting: where and when a contact closes. */
+typedef struct tl_impact_meeting {
+  talus_vec3 normal, arm_a, arm_b; /* at that moment */
+  talus_real when, speed;          /* s after t0; m/s along the normal, negative */
+} tl_impact_meeting;
+
+/* The meeting of two such spheres, `spare` before they touch; normal and arms are those of the
+ * moment. False too where they approach by less than `least` (m/s). */
+TL_FN bool tl_impact_meet_spheres(talus_vec3 d, talus_vec3 u, talus_real radius_a,
+                                  talus_real radius_b, talus_real spare, talus_real from,
+                                  talus_real least, tl_impact_meeting *m) {
+  const talus_real touching = radius_a + radius_b;
+  /* The speed along the line of centres can only fall until then. */
+  const talus_vec3 x = tl_madd(d, from, u);
+  const talus_real approach = -tl_dot(x, u);
+  if (!(approach > 0 && approach * approach > least * least * tl_length2(x)))
+    return false;
+  if (!tl_impact_meet(d, u, touching + spare, from, &m->when))
+    return false;
+  const talus_vec3 there = tl_madd(d, m->when, u);
+  const talus_real far = tl_length(there);
+  if (far > 0)
+    m->normal = tl_scale(there, 1 / far);
+  m->arm_a = tl_scale(m->normal, radius_a + (far - touching) / 2);
+  m->arm_b = tl_scale(m->normal, -radius_b - (far - touching) / 2);
+  m->speed = tl_dot(m->normal, u);
+  return m->speed < 0; /* rounding error: spheres that graze do not approach */
+}
+
 /* The same for surfaces that are plane: the gap is gap + t speed. */
 TL_FN bool tl_impact_close(talus_real gap, talus_real speed, talus_real from, talus_real *when) {
   const talus_real left = gap + from * speed;

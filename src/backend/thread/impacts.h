@@ -59,11 +59,6 @@ typedef tl_thread_impacts tl_stand_task, tl_meet_task, tl_reach_task, tl_part_ta
 
 /* ---- meetings -------------------------------------------------------------------------------- */
 
-typedef struct tl_thread_meeting {
-  talus_vec3 normal, arm_a, arm_b; /* at that moment */
-  talus_real when, speed;          /* s after t0; m/s along the normal, negative */
-} tl_thread_meeting;
-
 TL_FN void tl_strike_arms(const tl_thread_impacts *task, const talus_row_contact *c, talus_vec3 *a,
                           talus_vec3 *b) {
   const talus_dvec3 to_point = tl_dsub(c->point, task->crowd.in.position[c->a]);
@@ -109,28 +104,14 @@ TL_FN talus_vec3 tl_strike_way(const tl_thread_impacts *task, const talus_row_co
 
 TL_FN bool tl_strike_spheres(const tl_thread_impacts *task, const talus_row_contact *c,
                              talus_real radius_a, talus_real radius_b, talus_real from,
-                             talus_real least, tl_thread_meeting *m) {
-  const talus_real touching = radius_a + radius_b;
+                             talus_real least, tl_impact_meeting *m) {
   const talus_vec3 d = tl_add(tl_sub(m->arm_a, m->arm_b), tl_strike_way(task, c, 0));
   const talus_vec3 u = tl_sub(task->bodies[c->b].v, task->bodies[c->a].v);
-  const talus_vec3 x = tl_madd(d, from, u);
-  const talus_real approach = -tl_dot(x, u);
-  if (!(approach > 0 && approach * approach > least * least * tl_length2(x)))
-    return false;
-  if (!tl_impact_meet(d, u, touching, from, &m->when))
-    return false;
-  const talus_vec3 there = tl_madd(d, m->when, u);
-  const talus_real far = tl_length(there);
-  if (far > 0)
-    m->normal = tl_scale(there, 1 / far);
-  m->arm_a = tl_scale(m->normal, radius_a + (far - touching) / 2);
-  m->arm_b = tl_scale(m->normal, -radius_b - (far - touching) / 2);
-  m->speed = tl_dot(m->normal, u);
-  return m->speed < 0;
+  return tl_impact_meet_spheres(d, u, radius_a, radius_b, 0, from, least, m);
 }
 
 TL_FN talus_vec3 tl_strike_between(const tl_ccp_body *bodies, const talus_row_contact *c,
-                                   const tl_thread_meeting *m) {
+                                   const tl_impact_meeting *m) {
   return tl_sub(tl_ccp_point_velocity(&bodies[c->b], m->arm_b),
                 tl_ccp_point_velocity(&bodies[c->a], m->arm_a));
 }
@@ -139,7 +120,7 @@ TL_FN talus_vec3 tl_strike_between(const tl_ccp_body *bodies, const talus_row_co
  * is). */
 TL_FN bool tl_strike_planes(const tl_thread_impacts *task, const talus_row_contact *c,
                             bool is_ball_a, bool is_ball_b, talus_real from, talus_real least,
-                            tl_thread_meeting *m) {
+                            tl_impact_meeting *m) {
   const talus_vec3 shift = tl_strike_between(task->shifts, c, m);
   m->speed = tl_dot(tl_strike_between(task->bodies, c, m), m->normal);
   if (!tl_impact_close(c->gap + task->h * tl_dot(shift, m->normal), m->speed, from, &m->when) ||
@@ -157,7 +138,7 @@ TL_FN bool tl_strike_planes(const tl_thread_impacts *task, const talus_row_conta
 
 /* True if the contact closes within the step at a speed of at least `least`. */
 TL_FN bool tl_strike_meet(const tl_thread_impacts *task, const talus_row_contact *c,
-                          talus_real least, tl_thread_meeting *m) {
+                          talus_real least, tl_impact_meeting *m) {
   const talus_real radius_a = tl_strike_radius(task, c->a), radius_b = tl_strike_radius(task, c->b),
                    from = tl_max(task->struck[c->a].clock, task->struck[c->b].clock);
   if (!tl_strike_moves(task, c->a) && !tl_strike_moves(task, c->b))
@@ -172,7 +153,7 @@ TL_FN bool tl_strike_meet(const tl_thread_impacts *task, const talus_row_contact
 
 /* Speed at which a contact closes along its normal of t0. */
 TL_FN talus_real tl_strike_speed(const tl_thread_impacts *task, const talus_row_contact *c) {
-  tl_thread_meeting m;
+  tl_impact_meeting m;
   tl_strike_arms(task, c, &m.arm_a, &m.arm_b);
   return tl_dot(tl_strike_between(task->bodies, c, &m), c->normal);
 }
@@ -198,7 +179,7 @@ TL_FN void tl_stand_at(const tl_stand_task *task, size_t i) {
 /* Notes when a contact meets, or that it does not. */
 TL_FN bool tl_strike_note(const tl_thread_impacts *task, size_t i) {
   const talus_row_contact c = task->contacts[i];
-  tl_thread_meeting m;
+  tl_impact_meeting m;
   task->time[i] = TL_REAL_MAX;
   if (!tl_strike_meet(task, &c, tl_strike_least(task, &c), &m))
     return false;
@@ -408,7 +389,7 @@ TL_FN bool tl_strike_is_ball(const tl_thread_impacts *task, uint32_t body) {
   return !(b->inv_mass > 0) || (b->inv_inertia >= 0 && tl_strike_radius(task, body) >= 0);
 }
 
-TL_FN void tl_strike_row(const tl_thread_impacts *task, uint32_t i, const tl_thread_meeting *m,
+TL_FN void tl_strike_row(const tl_thread_impacts *task, uint32_t i, const tl_impact_meeting *m,
                          talus_real when) {
   const talus_row_contact *c = &task->contacts[i];
   tl_impact_row row;
@@ -442,7 +423,7 @@ TL_FN uint32_t tl_strike_load_rows(const tl_thread_impacts *task, uint32_t first
   *scale = 0;
   for (uint32_t i = first, after; i != TL_STRIKE_NONE; i = after) {
     const talus_row_contact *c = &task->contacts[i];
-    tl_thread_meeting m;
+    tl_impact_meeting m;
     after = task->next[i];
     if (!tl_strike_meet(task, c, tl_strike_least(task, c), &m)) {
       task->time[i] = TL_REAL_MAX;
@@ -594,7 +575,7 @@ TL_FN talus_real tl_strike_gap(const tl_thread_impacts *task, const talus_row_co
   const bool is_hit = task->struck[c->a].fastest > 0 || task->struck[c->b].fastest > 0;
   if (!is_hit && !(tl_strike_restitution(task, c) > 0 && tl_strike_comes(task, c)))
     return c->gap;
-  tl_thread_meeting m;
+  tl_impact_meeting m;
   tl_strike_arms(task, c, &m.arm_a, &m.arm_b);
   const talus_vec3 shift = tl_strike_between(task->shifts, c, &m);
   const talus_real gap = tl_max(c->gap + task->h * tl_dot(shift, c->normal), tl_min(c->gap, 0));

@@ -59,34 +59,19 @@ static talus_real spare_of(const tl_model *model, const tl_contact *c) {
  * t0. */
 static bool meet_spheres(const tl_impact *job, uint32_t a, uint32_t b, talus_real radius_a,
                          talus_real radius_b, talus_real spare, talus_real from, talus_real least,
-                         tl_meeting *m) {
+                         tl_impact_meeting *m) {
   const tl_system *system = job->system;
-  const talus_real touching = radius_a + radius_b;
   const talus_vec3 at = tl_sub(m->arm_a, m->arm_b);
   const talus_vec3 d = tl_add(at, way_until(job, a, b, 0));
   const talus_vec3 u = tl_sub(system->bodies[b].v, system->bodies[a].v);
-  /* The speed along the line of centres can only fall until then. */
-  const talus_vec3 x = tl_madd(d, from, u);
-  const talus_real approach = -tl_dot(x, u);
-  if (!(approach > 0 && approach * approach > least * least * tl_length2(x)))
-    return false;
-  if (!tl_impact_meet(d, u, touching + spare, from, &m->when))
-    return false;
-  const talus_vec3 there = tl_madd(d, m->when, u);
-  const talus_real far = tl_length(there);
-  if (far > 0)
-    m->normal = tl_scale(there, 1 / far);
-  m->arm_a = tl_scale(m->normal, radius_a + (far - touching) / 2);
-  m->arm_b = tl_scale(m->normal, -radius_b - (far - touching) / 2);
-  m->speed = tl_dot(m->normal, u);
-  return m->speed < 0; /* rounding error: spheres that graze do not approach */
+  return tl_impact_meet_spheres(d, u, radius_a, radius_b, spare, from, least, m);
 }
 
 /* Contacts of other shapes keep their normal of t0. Both bodies are hit at one point, because
  * angular momentum would change otherwise. Along the normal, the point is in the middle; along the
  * surface, it follows the sphere, or else the body that moves. */
 static void move_arms(const tl_impact *job, uint32_t a, uint32_t b, talus_real with_b,
-                      tl_meeting *m) {
+                      tl_impact_meeting *m) {
   const talus_vec3 way = way_until(job, a, b, m->when);
   const talus_vec3 along = tl_scale(m->normal, tl_dot(way, m->normal)), aside = tl_sub(way, along);
   m->arm_a = tl_madd(tl_madd(m->arm_a, TL_R(0.5), along), with_b, aside);
@@ -94,7 +79,7 @@ static void move_arms(const tl_impact *job, uint32_t a, uint32_t b, talus_real w
 }
 
 static bool meet_planes(const tl_impact *job, uint32_t a, uint32_t b, talus_real gap,
-                        talus_real from, tl_meeting *m) {
+                        talus_real from, tl_impact_meeting *m) {
   const tl_system *system = job->system;
   const talus_vec3 u = tl_sub(tl_ccp_point_velocity(&system->bodies[b], m->arm_b),
                               tl_ccp_point_velocity(&system->bodies[a], m->arm_a));
@@ -105,7 +90,7 @@ static bool meet_planes(const tl_impact *job, uint32_t a, uint32_t b, talus_real
 }
 
 /* True if the contact closes within the step at a speed of at least `least`. */
-static bool meet(const tl_impact *job, size_t contact, talus_real least, tl_meeting *m) {
+static bool meet(const tl_impact *job, size_t contact, talus_real least, tl_impact_meeting *m) {
   const tl_system *system = job->system;
   const tl_contact *c = &system->contacts->data[contact];
   const uint32_t a = tl_system_body(system, c->a), b = tl_system_body(system, c->b);
@@ -127,7 +112,7 @@ static bool meet(const tl_impact *job, size_t contact, talus_real least, tl_meet
   return true;
 }
 
-bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *m) {
+bool tl_impact_look(const tl_impact *job, size_t contact, tl_impact_meeting *m) {
   const tl_system *system = job->system;
   const tl_contact *c = &system->contacts->data[contact];
   const uint32_t a = tl_system_body(system, c->a), b = tl_system_body(system, c->b);
@@ -173,7 +158,7 @@ static bool is_wanted(void *context, size_t i) { return wants(context, i); }
 static void look_at_range(void *context, size_t begin, size_t end) {
   const tl_impact *job = context;
   for (size_t i = begin; i < end; ++i) {
-    tl_meeting m;
+    tl_impact_meeting m;
     job->place[i] = TL_NONE;
     job->hits[i] = 0;
     job->given[i] = tl_vec3(0, 0, 0);
@@ -257,7 +242,7 @@ static talus_real gap_left(const tl_impact *job, size_t i) {
   const talus_vec3 shift = tl_sub(tl_ccp_point_velocity(&system->shifts[b], arm_b),
                                   tl_ccp_point_velocity(&system->shifts[a], arm_a));
   const talus_real gap = tl_max(c->gap + job->h * tl_dot(shift, c->normal), tl_min(c->gap, 0));
-  tl_meeting m;
+  tl_impact_meeting m;
   if (radius_of(system->model, c->a) < 0 || radius_of(system->model, c->b) < 0 ||
       meet(job, i, 0, &m))
     return gap;

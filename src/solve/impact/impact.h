@@ -22,12 +22,6 @@
 
 #define TL_IMPACT_HITS 250 /* impacts of one contact in a step; the solver stops what is left */
 
-/* A meeting: where and when a contact closes. */
-typedef struct tl_meeting {
-  talus_vec3 normal, arm_a, arm_b; /* at that moment */
-  talus_real when, speed;          /* s after t0; m/s along the normal, negative */
-} tl_meeting;
-
 typedef struct tl_impact {
   tl_system *system;
   talus_real h, bounce_speed;
@@ -61,7 +55,7 @@ talus_status tl_impact_find(tl_system *system, tl_ccp_body *shifts);
 
 /* True if the contact closes with its bodies' present velocities and bounces, or would with
  * restitution; writes the meeting. */
-bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *meeting);
+bool tl_impact_look(const tl_impact *job, size_t contact, tl_impact_meeting *meeting);
 
 void tl_impact_wait(tl_impact *job, uint32_t contact, talus_real time);
 void tl_impact_forget(tl_impact *job, uint32_t contact);

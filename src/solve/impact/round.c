@@ -75,7 +75,7 @@ static bool is_ball(const tl_impact *job, uint32_t slot, uint32_t body) {
          (b->inv_inertia >= 0 && tl_body_shape(job->system->model, slot)->kind == TALUS_SPHERE);
 }
 
-static void make_row(const tl_impact *job, const tl_meeting *m, talus_real when, hit *h) {
+static void make_row(const tl_impact *job, const tl_impact_meeting *m, talus_real when, hit *h) {
   const tl_contact *c = &job->system->contacts->data[h->contact];
   const tl_pair_law *law = tl_model_law(job->system->model, c->a, c->b);
   h->row = (tl_impact_row){.normal = m->normal,
@@ -203,7 +203,7 @@ static void solve(moment *r, uint32_t first) {
 /* ---- results of a cluster -------------------------------------------------------------------- */
 
 static void look_again(tl_impact *job, uint32_t contact) {
-  tl_meeting m;
+  tl_impact_meeting m;
   if (job->hits[contact] < TL_IMPACT_HITS && tl_impact_look(job, contact, &m))
     tl_impact_wait(job, contact, m.when);
   else
@@ -274,7 +274,7 @@ static void pass_on(const moment *r) {
 /* Takes the earliest contact from the queue, and all that meet at the same moment; stores them in
  * the heap's array behind those that wait. Returns their number. */
 static size_t take_first(tl_impact *job) {
-  tl_meeting m;
+  tl_impact_meeting m;
   const uint32_t first = job->heap[0];
   talus_real last = job->time[first] + TIE * job->h;
   if (tl_impact_look(job, first, &m)) /* also those that rounding cannot tell apart */
@@ -299,7 +299,7 @@ talus_status tl_impact_round(tl_impact *job) {
     const uint32_t i = job->heap[job->waiting + k];
     const tl_contact *c = &system->contacts->data[i];
     const uint32_t at = (uint32_t)now.count;
-    tl_meeting m;
+    tl_impact_meeting m;
     hit *h = &now.hits[at];
     if (k % LOOK_EVERY == 0)
       TL_GO_ON(system->crowd->cancel);
