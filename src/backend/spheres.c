@@ -5,7 +5,7 @@
 
 #include "backend/thread/tasks.h"
 
-#define MEASURERS  ((size_t)65536)
+#define MEASURERS  ((size_t)1024)
 #define JOINERS    ((size_t)2)
 #define ROOMY      1e-6 /* part of an edge by which cells are wider, for rounding of positions */
 #define ALIKE      3.0  /* ratio of widths up to which bodies share a level */
@@ -39,16 +39,15 @@ talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t
 
 static talus_status measure(tl_device *device, tl_device_spheres *blocks, size_t count,
                             tl_thread_extent *extent) {
-  RESERVE(blocks->parts, MEASURERS, tl_thread_extent);
+  RESERVE(blocks->parts, MEASURERS + JOINERS, tl_thread_extent);
+  tl_thread_extent *measured = blocks->parts.data, parts[JOINERS];
   const tl_measure_task task = {
-      .rows = blocks->rows.data, .count = count, .threads = MEASURERS, .parts = blocks->parts.data};
-  tl_thread_extent parts[JOINERS];
+      .rows = blocks->rows.data, .count = count, .threads = MEASURERS, .parts = measured};
+  const tl_join_task join = {
+      .count = MEASURERS, .threads = JOINERS, .parts = measured, .joined = measured + MEASURERS};
   LAUNCH(measure, task, MEASURERS);
-  for (size_t left = MEASURERS; left > JOINERS; left /= 32) {
-    const tl_join_task join = {.count = left, .threads = left / 32, .parts = blocks->parts.data};
-    LAUNCH(join, join, join.threads);
-  }
-  TL_TRY(device->calls->download(device, parts, task.parts, sizeof parts));
+  LAUNCH(join, join, JOINERS);
+  TL_TRY(device->calls->download(device, parts, join.joined, sizeof parts));
   *extent = tl_thread_extent_none();
   for (size_t k = 0; k < JOINERS; ++k)
     tl_thread_extent_join(extent, &parts[k]);

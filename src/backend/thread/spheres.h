@@ -58,17 +58,12 @@ TL_FN void tl_thread_extent_join(tl_thread_extent *to, const tl_thread_extent *o
   to->largest = fmax(to->largest, other->largest);
 }
 
-/* Thread i measures rows i, i + threads, ... */
-typedef struct tl_measure_task {
-  const tl_thread_ball *rows;
-  size_t count, threads;
-  tl_thread_extent *parts;
-} tl_measure_task;
-
-TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
+/* Rows first, first + stride, ... */
+TL_FN tl_thread_extent tl_thread_extent_of(const tl_thread_ball *rows, size_t count, size_t first,
+                                           size_t stride) {
   tl_thread_extent all = tl_thread_extent_none();
-  for (size_t i = thread; i < task->count; i += task->threads) {
-    const tl_thread_ball row = task->rows[i];
+  for (size_t i = first; i < count; i += stride) {
+    const tl_thread_ball row = rows[i];
     const double x[3] = {row.x, row.y, row.z};
     tl_thread_extent one;
     if (row.radius < 0)
@@ -78,20 +73,38 @@ TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
     one.smallest = one.largest = row.radius;
     tl_thread_extent_join(&all, &one);
   }
-  task->parts[thread] = all;
+  return all;
 }
 
-/* Thread i combines parts i, i + threads, ...; in place, because no other thread reads those. */
-typedef struct tl_join_task {
+/* Thread i measures rows i, i + threads, ... */
+typedef struct tl_measure_task {
+  const tl_thread_ball *rows;
   size_t count, threads;
   tl_thread_extent *parts;
+} tl_measure_task;
+
+TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
+  task->parts[thread] = tl_thread_extent_of(task->rows, task->count, thread, task->threads);
+}
+
+/* Parts first, first + stride, ... */
+TL_FN tl_thread_extent tl_thread_extent_joined(const tl_thread_extent *parts, size_t count,
+                                               size_t first, size_t stride) {
+  tl_thread_extent all = tl_thread_extent_none();
+  for (size_t i = first; i < count; i += stride)
+    tl_thread_extent_join(&all, &parts[i]);
+  return all;
+}
+
+/* Thread i combines parts i, i + threads, ... */
+typedef struct tl_join_task {
+  size_t count, threads;
+  const tl_thread_extent *parts;
+  tl_thread_extent *joined;
 } tl_join_task;
 
 TL_FN void tl_join_at(const tl_join_task *task, size_t thread) {
-  tl_thread_extent all = task->parts[thread];
-  for (size_t i = thread + task->threads; i < task->count; i += task->threads)
-    tl_thread_extent_join(&all, &task->parts[i]);
-  task->parts[thread] = all;
+  task->joined[thread] = tl_thread_extent_joined(task->parts, task->count, thread, task->threads);
 }
 
 /* ---- into cells ------------------------------------------------------------------------------ */
@@ -410,36 +423,58 @@ typedef struct tl_touch_block {
   tl_grid_range x, y, z;
 } tl_touch_block;
 
-TL_FN void tl_touch_any(const tl_thread_visit *visit, const tl_touch_block *block,
-                        tl_touch_ranges *ranges) {
+TL_FN void tl_touch_any(tl_thread_visit *visit, const tl_touch_block *block) {
+  tl_touch_ranges ranges;
+  ranges.count = 0;
+  ranges.begin[0] = ranges.end[0] = 0;
   for (uint32_t k = 0; k < block->z.count; ++k)
     for (uint32_t j = 0; j < block->y.count; ++j)
       tl_touch_row(visit, block->cells, &block->x,
                    tl_grid_after(&block->y, j, block->cells->count[1]),
-                   tl_grid_after(&block->z, k, block->cells->count[2]), ranges);
+                   tl_grid_after(&block->z, k, block->cells->count[2]), &ranges);
+  tl_touch_visit(visit, &ranges);
 }
 
-/* The same for a plain search. The ends of three rows are loaded together. */
-TL_FN void tl_touch_plain(const tl_thread_visit *visit, const tl_touch_block *block,
-                          tl_touch_ranges *ranges) {
-  const uint32_t *ends = visit->search->ends;
+/* Ranges of three rows of cells, the first in turn; empty ones are skipped. Without indices that
+ * vary, so that a device holds them in registers. */
+typedef struct tl_touch_queue {
+  uint32_t begin[TL_GRID_ACROSS], end[TL_GRID_ACROSS];
+} tl_touch_queue;
+
+TL_FN void tl_touch_skip(tl_touch_queue *queue) {
+  for (int turn = 0; turn < TL_GRID_ACROSS - 1; ++turn) {
+    const bool over = queue->begin[0] >= queue->end[0];
+    for (int k = 0; k < TL_GRID_ACROSS - 1; ++k) {
+      queue->begin[k] = over ? queue->begin[k + 1] : queue->begin[k];
+      queue->end[k] = over ? queue->end[k + 1] : queue->end[k];
+    }
+    queue->end[TL_GRID_ACROSS - 1] = over ? 0 : queue->end[TL_GRID_ACROSS - 1];
+  }
+}
+
+/* The same as tl_touch_any and tl_touch_visit for a plain search, layer by layer. */
+TL_FN void tl_touch_plain(tl_thread_visit *visit, const tl_touch_block *block) {
+  const tl_thread_search *search = visit->search;
+  const uint32_t *ends = search->ends;
   const tl_grid_level *cells = block->cells;
   const uint32_t across = cells->count[0], up = cells->count[1], key = (uint32_t)visit->key;
   uint32_t row =
       (block->z.first * up + block->y.first) * across + (uint32_t)cells->first + block->x.first;
   for (uint32_t k = 0; k < block->z.count; ++k, row += up * across) {
-    uint32_t begin[TL_GRID_ACROSS], end[TL_GRID_ACROSS];
+    tl_touch_queue queue;
     for (uint32_t j = 0; j < TL_GRID_ACROSS; ++j) {
       const uint32_t first = row + j * across, last = first + block->x.count - 1;
       const bool is_asked = j < block->y.count && last >= key;
-      begin[j] = is_asked && first > key ? ends[first - 1] : visit->self + 1;
-      end[j] = is_asked ? ends[last] : 0;
+      queue.begin[j] = is_asked && first > key ? ends[first - 1] : visit->self + 1;
+      queue.end[j] = is_asked ? ends[last] : 0;
     }
-    for (uint32_t j = 0; j < TL_GRID_ACROSS; ++j)
-      if (begin[j] < end[j]) {
-        ranges->begin[ranges->count] = begin[j];
-        ranges->end[ranges->count++] = end[j];
-      }
+    for (tl_touch_skip(&queue); queue.begin[0] < queue.end[0]; tl_touch_skip(&queue)) {
+      const uint32_t j = queue.begin[0]++;
+      const tl_thread_look look = search->looks[j];
+      const tl_look_result seen = tl_thread_glance(search, &visit->look, &look);
+      if (seen != TL_LOOK_APART && (seen == TL_LOOK_TOUCH || tl_touch_test(visit, j)))
+        tl_touch_found(visit, j);
+    }
   }
 }
 
@@ -456,14 +491,10 @@ TL_FN void tl_touch_search(tl_thread_visit *visit) {
     block.x = tl_grid_around(grid, level, 0, place.home[0], reach);
     block.y = tl_grid_around(grid, level, 1, place.home[1], reach);
     block.z = tl_grid_around(grid, level, 2, place.home[2], reach);
-    tl_touch_ranges ranges;
-    ranges.count = 0;
-    ranges.begin[0] = ranges.end[0] = 0;
     if (search->is_plain)
-      tl_touch_plain(visit, &block, &ranges);
+      tl_touch_plain(visit, &block);
     else
-      tl_touch_any(visit, &block, &ranges);
-    tl_touch_visit(visit, &ranges);
+      tl_touch_any(visit, &block);
   }
 }
 
@@ -586,16 +617,6 @@ TL_FN void tl_sift_down(uint32_t *values, size_t from, size_t count) {
   values[at] = value;
 }
 
-TL_FN void tl_sort_few(uint32_t *values, size_t count) {
-  for (size_t i = 1; i < count; ++i) {
-    const uint32_t value = values[i];
-    size_t at = i;
-    for (; at > 0 && values[at - 1] > value; --at)
-      values[at] = values[at - 1];
-    values[at] = value;
-  }
-}
-
 TL_FN void tl_sort_some(uint32_t *values, size_t count) {
   for (size_t i = count / 2; i-- > 0;)
     tl_sift_down(values, i, count);
@@ -607,13 +628,32 @@ TL_FN void tl_sort_some(uint32_t *values, size_t count) {
   }
 }
 
+/* Most runs. Without indices that vary, like tl_touch_queue. */
+#define TL_RUN_SHORT 8
+TL_FN void tl_sort_short(uint32_t *values, size_t count) {
+  uint32_t kept[TL_RUN_SHORT];
+  for (size_t k = 0; k < TL_RUN_SHORT; ++k)
+    kept[k] = k < count ? values[k] : UINT32_MAX;
+  for (int end = TL_RUN_SHORT - 1; end > 0; --end)
+    for (int k = 0; k < end; ++k) {
+      const uint32_t a = kept[k], b = kept[k + 1];
+      kept[k] = a < b ? a : b;
+      kept[k + 1] = a < b ? b : a;
+    }
+  for (size_t k = 0; k < TL_RUN_SHORT; ++k)
+    if (k < count)
+      values[k] = kept[k];
+}
+
 TL_FN void tl_run_at(const tl_run_task *task, size_t i) {
   const uint32_t owner = task->owners[i];
   if (i > 0 && task->owners[i - 1] == owner)
     return;
   const size_t count = tl_run_end(task, i, owner) - i;
-  if (count <= TL_RUN_FEW) {
-    tl_sort_few(task->others + i, count);
+  if (count == 1)
+    return;
+  if (count <= TL_RUN_SHORT) {
+    tl_sort_short(task->others + i, count);
     return;
   }
   if (count <= task->most) {
