@@ -6,7 +6,6 @@
 #include "backend/thread/tasks.h"
 
 #define MEASURERS  ((size_t)1024)
-#define JOINERS    ((size_t)2)
 #define ROOMY      1e-6 /* part of an edge by which cells are wider, for rounding of positions */
 #define ALIKE      3.0  /* ratio of widths up to which bodies share a level */
 #define FEW_CELLS  ((double)((uint64_t)1 << 18)) /* number of cells that is not worth reducing, */
@@ -37,20 +36,29 @@ talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
-static talus_status measure(tl_device *device, tl_device_spheres *blocks, size_t count,
-                            tl_thread_extent *extent) {
-  RESERVE(blocks->parts, MEASURERS + JOINERS, tl_thread_extent);
-  tl_thread_extent *measured = blocks->parts.data, parts[JOINERS];
-  const tl_measure_task task = {
-      .rows = blocks->rows.data, .count = count, .threads = MEASURERS, .parts = measured};
+/* *odd: rows have numbers that the host must look at. */
+static talus_status measure(tl_device *device, tl_device_spheres *blocks,
+                            const tl_thread_search *search, const uint32_t *odd,
+                            tl_thread_extent *extent, bool *is_odd) {
+  RESERVE(blocks->parts, MEASURERS, tl_thread_extent);
+  RESERVE(blocks->measured, 1, tl_thread_measured);
+  const tl_measure_task task = {.rows = search->rows,
+                                .count = search->count,
+                                .threads = MEASURERS,
+                                .parts = blocks->parts.data};
   const tl_join_task join = {
-      .count = MEASURERS, .threads = JOINERS, .parts = measured, .joined = measured + MEASURERS};
+      .count = MEASURERS, .parts = task.parts, .odd = odd, .joined = blocks->measured.data};
+  tl_thread_measured all;
   LAUNCH(measure, task, MEASURERS);
-  LAUNCH(join, join, JOINERS);
-  TL_TRY(device->calls->download(device, parts, join.joined, sizeof parts));
-  *extent = tl_thread_extent_none();
-  for (size_t k = 0; k < JOINERS; ++k)
-    tl_thread_extent_join(extent, &parts[k]);
+  LAUNCH(join, join, 1);
+  TL_TRY(device->calls->download(device, &all, join.joined, sizeof all));
+  for (int k = 0; k < 3; ++k) {
+    extent->low[k] = all.low[k];
+    extent->high[k] = all.low[k] + (double)all.span[k];
+  }
+  extent->smallest = (double)all.smallest;
+  extent->largest = (double)all.largest;
+  *is_odd = all.odd != 0;
   return TALUS_OK;
 }
 
@@ -178,7 +186,7 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   RESERVE(blocks->looks, count, tl_thread_look);
   RESERVE(blocks->levels, 1, uint32_t);
   TL_TRY(device->calls->clear(device, blocks->levels.data, sizeof(uint32_t)));
-  const tl_key_task key = {.rows = blocks->rows.data,
+  const tl_key_task key = {.rows = search->rows,
                            .grid = search->grid,
                            .margin = search->margin,
                            .last = cells,
@@ -197,7 +205,7 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
     RESERVE(blocks->ends, cells, uint32_t);
     ends = blocks->ends.data;
   }
-  const tl_gather_task gather = {.rows = blocks->rows.data,
+  const tl_gather_task gather = {.rows = search->rows,
                                  .keys = {blocks->keys[in_room].data, wide},
                                  .slots = blocks->slots[in_room].data,
                                  .space = search->grid.space,
@@ -210,7 +218,6 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   LAUNCH(gather, gather, count);
   if (ends)
     LAUNCH(fill, fill, (size_t)((cells + TL_FILL_CELLS - 1) / TL_FILL_CELLS));
-  search->rows = gather.rows;
   search->looks = gather.looks;
   search->keys = gather.keys;
   search->slots = gather.slots;
@@ -318,17 +325,46 @@ static talus_status list_touches(tl_device *device, tl_device_spheres *blocks,
   }
 }
 
+static bool is_in_place(const tl_lent_spheres *lent) {
+  return sizeof(talus_real) == sizeof(double) && lent->position_stride == 4 &&
+         lent->radius_stride == 4 && lent->radius == lent->position + 3 &&
+         (uintptr_t)lent->position % sizeof(tl_thread_ball) == 0;
+}
+
+/* Looks at the caller's rows; copies them, unless they are in the order of the device's own. */
+static talus_status take_lent(tl_device *device, tl_device_spheres *blocks,
+                              const tl_spheres_asked *asked, tl_thread_search *search) {
+  tl_borrow_task borrow = {.lent = *asked->lent, .margin = asked->margin};
+  RESERVE(blocks->odd, 1, uint32_t);
+  borrow.odd = blocks->odd.data;
+  search->rows = (const tl_thread_ball *)(const void *)borrow.lent.position;
+  if (!is_in_place(asked->lent)) {
+    RESERVE(blocks->rows, asked->count, tl_thread_ball);
+    search->rows = borrow.rows = blocks->rows.data;
+  }
+  for (int k = 0; k < 3; ++k)
+    borrow.longest[k] = asked->period[k] > 0 ? 0.499 * asked->period[k] : DBL_MAX;
+  search->fixed = borrow.lent.fixed;
+  TL_TRY(device->calls->clear(device, borrow.odd, sizeof *borrow.odd));
+  LAUNCH(borrow, borrow, asked->count);
+  return TALUS_OK;
+}
+
 static talus_status send(tl_device *device, tl_device_spheres *blocks,
                          const tl_spheres_asked *asked, tl_thread_search *search) {
   const size_t count = asked->count;
   *search = (tl_thread_search){.count = count, .margin = asked->margin};
+  if (asked->lent)
+    return take_lent(device, blocks, asked, search);
   if (asked->is_there) {
+    search->rows = blocks->rows.data;
     search->fixed = asked->has_fixed ? blocks->fixed.data : NULL;
     search->planes = blocks->planes.data;
     search->plane_count = asked->plane_count;
     return TALUS_OK;
   }
   RESERVE(blocks->rows, count, tl_thread_ball);
+  search->rows = blocks->rows.data;
   TL_TRY(
       device->calls->upload(device, blocks->rows.data, asked->rows, count * sizeof *asked->rows));
   if (asked->fixed) {
@@ -353,9 +389,15 @@ talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
   *times = (tl_spheres_times){0};
   if (asked->count == asked->plane_count)
     return TALUS_OK;
-  TL_TRY(send(device, blocks, asked, search));
+  if (!asked->lent)
+    TL_TRY(send(device, blocks, asked, search));
   TL_TRY(device->calls->mark(device, TL_MARK_BEGUN));
-  TL_TRY(measure(device, blocks, asked->count, &extent));
+  if (asked->lent)
+    TL_TRY(send(device, blocks, asked, search));
+  TL_TRY(measure(device, blocks, search, asked->lent ? blocks->odd.data : NULL, &extent,
+                 &times->is_odd));
+  if (times->is_odd)
+    return TALUS_OK;
   times->cells = make_grid(asked, &extent, search);
   times->levels = search->grid.count;
   TL_TRY(sort_rows(device, blocks, asked->count, times->cells, search));
@@ -379,10 +421,10 @@ talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *block
                                      tl_spheres_times *times) {
   tl_thread_search search;
   TL_TRY(tl_device_find_near(device, blocks, asked, &search, count, times));
-  if (asked->count == 0)
+  if (asked->count == 0 || times->is_odd)
     return TALUS_OK;
   RESERVE(blocks->contacts, *count, talus_row_contact);
-  const tl_contact_task write = {.rows = blocks->rows.data,
+  const tl_contact_task write = {.rows = search.rows,
                                  .space = search.grid.space,
                                  .margin = search.margin,
                                  .owners = blocks->owners.data,

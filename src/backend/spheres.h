@@ -6,12 +6,13 @@
 
 #include "backend/device.h"
 #include "base/memory.h"
+#include "backend/thread/lent.h"
 #include "backend/thread/spheres.h"
 
 /* The blocks of one caller, kept from call to call. */
 typedef struct tl_device_spheres {
-  tl_device_block levels, planes, rows, looks, fixed, parts, keys[2], slots[2], ends, used, longer,
-      runs, owners, others, spare[2], contacts;
+  tl_device_block levels, planes, rows, odd, looks, fixed, parts, measured, keys[2], slots[2], ends,
+      used, longer, runs, owners, others, spare[2], contacts;
 } tl_device_spheres;
 
 /* Arguments. Arrays of the host. */
@@ -26,6 +27,8 @@ typedef struct tl_spheres_asked {
   size_t plane_count;
   bool is_there;  /* rows, fixed and planes are already in the blocks of the device; */
   bool has_fixed; /* then: some bodies are fixed */
+  /* Instead of rows and fixed: arrays of the caller on the device. No planes. */
+  const tl_lent_spheres *lent;
 } tl_spheres_asked;
 
 typedef struct tl_spheres_times {
@@ -33,6 +36,7 @@ typedef struct tl_spheres_times {
   double sort_ms, search_ms, write_ms;
   uint32_t levels;
   uint64_t cells;
+  bool is_odd; /* lent rows have numbers that the host must look at: nothing was searched */
 } tl_spheres_times;
 
 void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks);

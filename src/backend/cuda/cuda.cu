@@ -187,8 +187,7 @@ TL_TASKS(CUDA_KERNEL)
 
 /* Contacts of a block leave through its shared memory, so that neighbouring threads write
  * neighbouring words: rows of 72 bytes written one by one cost four times as much. */
-static __global__ void __launch_bounds__(THREADS, 6)
-    write_contacts(const __grid_constant__ tl_contact_task task, size_t n) {
+static __global__ void write_contacts(const tl_contact_task task, size_t n) {
   __shared__ talus_row_contact rows[THREADS];
   const size_t first = static_cast<size_t>(blockIdx.x) * THREADS, i = first + threadIdx.x;
   if (i < n)
@@ -224,13 +223,12 @@ static __global__ void __launch_bounds__(THREADS) measure_in_blocks(const tl_mea
     task.parts[blockIdx.x] = all;
 }
 
-static __global__ void __launch_bounds__(THREADS) join_in_blocks(const tl_join_task task) {
-  const tl_thread_extent mine = tl_thread_extent_joined(
-      task.parts, task.count, static_cast<size_t>(blockIdx.x) * THREADS + threadIdx.x,
-      static_cast<size_t>(gridDim.x) * THREADS);
+static __global__ void __launch_bounds__(THREADS) join_in_block(const tl_join_task task) {
+  const tl_thread_extent mine =
+      tl_thread_extent_joined(task.parts, task.count, threadIdx.x, THREADS);
   const tl_thread_extent all = join_block(&mine);
   if (threadIdx.x == 0)
-    task.joined[blockIdx.x] = all;
+    *task.joined = tl_extent_packed(&all, task.odd);
 }
 
 /* The contacts of a block get one place in the list: one atomic addition instead of hundreds to the
@@ -265,8 +263,7 @@ static talus_status launch(tl_device *device, int kind, const void *task, size_t
         *static_cast<const tl_measure_task *>(task));
     return test(cudaGetLastError(), "launching a task");
   case TL_TASK_join:
-    join_in_blocks<<<static_cast<unsigned>(n), THREADS, 0, stream>>>(
-        *static_cast<const tl_join_task *>(task));
+    join_in_block<<<1, THREADS, 0, stream>>>(*static_cast<const tl_join_task *>(task));
     return test(cudaGetLastError(), "launching a task");
   case TL_TASK_touch:
     list_touches<<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_touch_task *>(task), n);

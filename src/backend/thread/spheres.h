@@ -96,15 +96,43 @@ TL_FN tl_thread_extent tl_thread_extent_joined(const tl_thread_extent *parts, si
   return all;
 }
 
-/* Thread i combines parts i, i + threads, ... */
+/* What the host needs of an extent, in few bytes. */
+typedef struct tl_thread_measured {
+  double low[3];           /* m; */
+  float span[3];           /* up to the high corner, rounded up like `largest`; */
+  float smallest, largest; /* m: `smallest` is rounded down */
+  uint32_t odd;            /* not 0: rows have numbers that the host must look at */
+} tl_thread_measured;
+
+/* A float that is not less; not less than FLT_MIN, because the next one below is 0. */
+TL_FN float tl_float_above(double x) {
+  const float near = (float)x * (1 + 2e-7f);
+  return x > 0 && near < FLT_MIN ? FLT_MIN : near;
+}
+
+TL_FN tl_thread_measured tl_extent_packed(const tl_thread_extent *extent, const uint32_t *odd) {
+  tl_thread_measured packed;
+  for (int k = 0; k < 3; ++k) {
+    packed.low[k] = extent->low[k];
+    packed.span[k] = tl_float_above(extent->high[k] - extent->low[k]);
+  }
+  packed.smallest = (float)extent->smallest * (1 - 2e-7f);
+  packed.largest = tl_float_above(extent->largest);
+  packed.odd = odd ? *odd : 0;
+  return packed;
+}
+
+/* One thread combines the parts. */
 typedef struct tl_join_task {
-  size_t count, threads;
+  size_t count;
   const tl_thread_extent *parts;
-  tl_thread_extent *joined;
+  const uint32_t *odd; /* or NULL */
+  tl_thread_measured *joined;
 } tl_join_task;
 
 TL_FN void tl_join_at(const tl_join_task *task, size_t thread) {
-  task->joined[thread] = tl_thread_extent_joined(task->parts, task->count, thread, task->threads);
+  const tl_thread_extent all = tl_thread_extent_joined(task->parts, task->count, thread, 1);
+  *task->joined = tl_extent_packed(&all, task->odd);
 }
 
 /* ---- into cells ------------------------------------------------------------------------------ */
