@@ -290,9 +290,52 @@ TEST(pairs_of_boxes_agree) {
     CHECK_OK(talus_find_box_pairs(&def, boxes, n, &cpu, NULL));
     def.backend = backend_of_test();
     def.no_fallback = true;
+    def.broad = seed % 2 ? TALUS_BROAD_CELLS : TALUS_BROAD_BINS;
     CHECK_OK(talus_find_box_pairs(&def, boxes, n, &device, NULL));
     CHECK(compare_pairs(&cpu, &device) > (check_is_short() ? 20 : n / 2));
   }
+}
+
+/* ---- in pieces --------------------------------------------------------------------------------
+ */
+
+TEST(contacts_in_pieces_are_those_of_one) {
+  talus_detect_def def = talus_detect_def_default();
+  scatter(2500, 9, 0.3, 0.6, 40);
+  talus_detect_bodies bodies = bodies_of_scene();
+  for (int k = 0; k < 4; ++k) {
+    def.pieces = (int[]){1, 7, 64, 999999}[k];
+    CHECK(compare(def, &bodies) > 1000);
+  }
+  scatter(2, 1, 1e-3, 1e-3, 41);
+  bodies = bodies_of_scene();
+  CHECK_EQ_U64(compare(def, &bodies), 0);
+  def.pieces = -1;
+  talus_detector *detector;
+  CHECK(talus_detector_create(&def, &detector) == TALUS_ERROR_INVALID);
+  def.pieces = 2;
+  def.backend = backend_of_test();
+  def.memory = TALUS_ON_DEVICE;
+  CHECK(talus_detector_create(&def, &detector) == TALUS_ERROR_INVALID);
+}
+
+/* 1,000 spheres in one place have 499,500 contacts: 36 MB (28 in single), beside lists of 8 MB. */
+TEST(a_device_without_room_says_how_many_pieces_would_do) {
+  talus_detect_def def = talus_detect_def_default();
+  talus_contacts found;
+  if (backend_of_test() != TALUS_BACKEND_CHECK)
+    SKIP("its memory has no limit");
+  scatter(1000, 1e-3, 1, 1, 42);
+  const talus_detect_bodies bodies = bodies_of_scene();
+  def.backend = TALUS_BACKEND_CHECK;
+  tl_device_limit_check(30000000);
+  CHECK(talus_find_contacts(&def, &bodies, &found, NULL) == TALUS_ERROR_MEMORY);
+  CHECK_MSG(strstr(talus_last_error(), "for 499500 contacts"), "%s", talus_last_error());
+  const char *pieces = strstr(talus_last_error(), "contacts ");
+  def.pieces = pieces ? atoi(pieces + strlen("contacts ")) : 0;
+  CHECK_MSG(def.pieces > 1 && def.pieces < 5, "%s", talus_last_error());
+  CHECK_EQ_U64(compare(def, &bodies), 499500);
+  tl_device_limit_check(SIZE_MAX);
 }
 
 /* ---- arrays on the device -------------------------------------------------------------------- */
@@ -453,6 +496,10 @@ TEST(what_a_device_cannot_do_is_done_by_the_cpu_or_refused) {
   CHECK(pairs.count == 1 && stats.fallback && stats.backend == TALUS_BACKEND_CPU);
   talus_pairs_free(&pairs);
   def.no_fallback = true;
+  def.broad = TALUS_BROAD_KDTREE;
+  CHECK(talus_find_box_pairs(&def, far + 1, 1, &pairs, &stats) == TALUS_ERROR_UNSUPPORTED);
+  CHECK(strstr(talus_last_error(), "by no other broad phase"));
+  def.broad = TALUS_BROAD_AUTO;
   CHECK(talus_find_contacts(&def, &bodies, &found, &stats) == TALUS_ERROR_UNSUPPORTED);
   CHECK(strstr(talus_last_error(), "no contacts of meshes"));
   CHECK(talus_find_box_pairs(&def, far, 2, &pairs, &stats) == TALUS_ERROR_UNSUPPORTED);

@@ -68,6 +68,13 @@ static void put(size_t row, uint32_t shape, double x, double y, double z) {
   scene.fixed[row] = shape >= FREE;
 }
 
+TEST(contacts_of_all_kinds_in_pieces_agree) {
+  const talus_detect_bodies bodies = scatter(check_is_short() ? 60 : 250, 0, SOLIDS, 5, 79);
+  talus_detect_def def = talus_detect_def_default();
+  for (def.pieces = 1; def.pieces <= 64; def.pieces *= 8)
+    CHECK(compare(def, &bodies) > 50);
+}
+
 TEST(bodies_in_arrays_on_the_device_agree) {
   const talus_shape_def wall = {.kind = TALUS_REVOLVED, .size = {1, 1, 3}};
   talus_detect_bodies bodies = scatter(check_is_short() ? 60 : 300, 0, SOLIDS, 6, 77);

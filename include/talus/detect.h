@@ -49,6 +49,9 @@ typedef struct talus_detect_def {
    * 16 for each body with more than 256 of them. Of other shapes the bodies are copied to the host
    * and back, contacts are not; moved_bytes counts it. */
   talus_memory_kind memory;
+  /* On a device, where contacts do not fit beside their bodies: they come home in so many turns,
+   * one after the other; the rows are the same. 0: 1. The CPU needs none. */
+  int pieces;
 } talus_detect_def;
 
 TALUS_API talus_detect_def talus_detect_def_default(void); /* auto, margin 0, not periodic */

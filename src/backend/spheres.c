@@ -2,6 +2,7 @@
 #include "backend/spheres.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "backend/thread/tasks.h"
 
@@ -29,6 +30,20 @@ talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t
   if (bytes <= block->bytes)
     return TALUS_OK;
   return device->calls->resize(device, block, bytes + bytes / 32);
+}
+
+talus_status tl_device_reserve_contacts(tl_device *device, tl_device_spheres *blocks, size_t n,
+                                        size_t pieces) {
+  const talus_status status =
+      tl_device_reserve(device, &blocks->contacts, n, sizeof(talus_row_contact));
+  const double left = (double)device->calls->left(device);
+  if (status != TALUS_ERROR_MEMORY || !(left > sizeof(talus_row_contact)))
+    return status;
+  char message[512]; /* the reason, which is about to be replaced */
+  (void)snprintf(message, sizeof message, "%s", tl_last_message());
+  const double wanted = 1.1 * (double)n * (double)pieces * sizeof(talus_row_contact);
+  return tl_fail(TALUS_ERROR_MEMORY, "%s; for %zu contacts %.0f pieces would do (--pieces)",
+                 message, n * pieces, ceil(wanted / left));
 }
 
 #define RESERVE TL_DEVICE_RESERVE
@@ -229,6 +244,57 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   return TALUS_OK;
 }
 
+/* ---- rounded cells --------------------------------------------------------------------------- */
+
+static talus_status count_corners(tl_device *device, tl_device_spheres *blocks,
+                                  const tl_thread_search *search, size_t *places) {
+  uint64_t total;
+  RESERVE(blocks->corners, search->count, uint32_t);
+  RESERVE(blocks->starts, search->count + 1, uint64_t);
+  const tl_corners_task corners = {.search = *search, .counts = blocks->corners.data};
+  LAUNCH(corners, corners, search->count);
+  TL_TRY(device->calls->sum(device, search->count, corners.counts, blocks->starts.data));
+  TL_TRY(device->calls->download(
+      device, &total, (const uint64_t *)blocks->starts.data + search->count, sizeof total));
+  *places = (size_t)total;
+  return TALUS_OK;
+}
+
+/* Makes the list of each cell; rows are sorted. */
+static talus_status make_lists(tl_device *device, tl_device_spheres *blocks, uint64_t cells,
+                               tl_thread_search *search) {
+  const bool wide = search->keys.wide;
+  size_t places;
+  TL_TRY(count_corners(device, blocks, search, &places));
+  for (int k = 0; k < 2; ++k) {
+    TL_TRY(tl_device_reserve(device, &blocks->lists[k], places,
+                             wide ? sizeof(uint64_t) : sizeof(uint32_t)));
+    RESERVE(blocks->places[k], places, uint32_t);
+  }
+  const tl_lists_task lists = {.search = *search,
+                               .starts = blocks->starts.data,
+                               .keys = {blocks->lists[0].data, wide},
+                               .places = blocks->places[0].data};
+  LAUNCH(lists, lists, search->count);
+  const tl_device_sort sort = {{blocks->lists[0].data, blocks->lists[1].data},
+                               {blocks->places[0].data, blocks->places[1].data},
+                               wide};
+  bool in_room;
+  TL_TRY(device->calls->sort(device, places, bits_of(cells - 1), &sort, &in_room));
+  tl_ends_task ends = {
+      .keys = {blocks->lists[in_room].data, wide}, .count = places, .cells = cells};
+  search->lists =
+      (tl_touch_lists){.keys = ends.keys, .count = places, .places = blocks->places[in_room].data};
+  if (!search->ends)
+    return TALUS_OK;
+  RESERVE(blocks->list_ends, cells, uint32_t);
+  search->lists.ends = ends.ends = blocks->list_ends.data;
+  const tl_fill_task fill = {.keys = ends.keys, .count = places, .ends = ends.ends, .cells = cells};
+  LAUNCH(ends, ends, places);
+  LAUNCH(fill, fill, (size_t)((cells + TL_FILL_CELLS - 1) / TL_FILL_CELLS));
+  return TALUS_OK;
+}
+
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* Sorts one long run with all threads; the keys of cells are no longer needed. */
@@ -303,7 +369,7 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Lists all contacts; repeats with more room if there was too little. */
 static talus_status list_touches(tl_device *device, tl_device_spheres *blocks,
-                                 const tl_thread_search *search, size_t *contacts) {
+                                 const tl_thread_search *search, bool by_cells, size_t *contacts) {
   size_t room = search->count / LIST_EACH;
   RESERVE(blocks->used, 1, uint64_t);
   for (;;) {
@@ -316,7 +382,8 @@ static talus_status list_touches(tl_device *device, tl_device_spheres *blocks,
         .list = {.owners = blocks->owners.data, .others = blocks->others.data, .room = room},
         .used = blocks->used.data};
     TL_TRY(device->calls->clear(device, touch.used, sizeof used));
-    LAUNCH(touch, touch, search->count);
+    TL_TRY(device->calls->launch(device, by_cells ? TL_TASK_corner : TL_TASK_touch, &touch,
+                                 search->count));
     TL_TRY(device->calls->download(device, &used, touch.used, sizeof used));
     *contacts = (size_t)used;
     if (used <= room)
@@ -401,8 +468,10 @@ talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
   times->cells = make_grid(asked, &extent, search);
   times->levels = search->grid.count;
   TL_TRY(sort_rows(device, blocks, asked->count, times->cells, search));
+  if (asked->by_cells)
+    TL_TRY(make_lists(device, blocks, times->cells, search));
   TL_TRY(device->calls->mark(device, TL_MARK_SORTED));
-  TL_TRY(list_touches(device, blocks, search, pairs));
+  TL_TRY(list_touches(device, blocks, search, asked->by_cells, pairs));
   TL_TRY(sort_list(device, blocks, search->count, *pairs));
   return device->calls->mark(device, TL_MARK_FOUND);
 }
@@ -423,13 +492,20 @@ talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *block
   TL_TRY(tl_device_find_near(device, blocks, asked, &search, count, times));
   if (asked->count == 0 || times->is_odd)
     return TALUS_OK;
-  RESERVE(blocks->contacts, *count, talus_row_contact);
-  const tl_contact_task write = {.rows = search.rows,
-                                 .space = search.grid.space,
-                                 .margin = search.margin,
-                                 .owners = blocks->owners.data,
-                                 .others = blocks->others.data,
-                                 .contacts = blocks->contacts.data};
-  LAUNCH(contact, write, *count);
+  const size_t pieces = asked->pieces > 1 ? asked->pieces : 1,
+               each = (*count + pieces - 1) / pieces;
+  TL_TRY(tl_device_reserve_contacts(device, blocks, each, pieces));
+  for (size_t first = 0; first < *count; first += each) {
+    const size_t n = smaller(each, *count - first);
+    const tl_contact_task write = {.rows = search.rows,
+                                   .space = search.grid.space,
+                                   .margin = search.margin,
+                                   .owners = (const uint32_t *)blocks->owners.data + first,
+                                   .others = (const uint32_t *)blocks->others.data + first,
+                                   .contacts = blocks->contacts.data};
+    LAUNCH(contact, write, n);
+    if (pieces > 1)
+      TL_TRY(asked->take(asked->context, write.contacts, n));
+  }
   return tl_device_tell(device, times);
 }

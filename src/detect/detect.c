@@ -142,6 +142,12 @@ static talus_status check_def(const talus_detect_def *def) {
   if (def->threads < 0 || def->threads > 4096)
     return tl_fail(TALUS_ERROR_INVALID, "threads is %d; expected 0 (all cores) to 4096",
                    def->threads);
+  if (def->pieces < 0 || def->pieces > 1000000)
+    return tl_fail(TALUS_ERROR_INVALID, "pieces is %d; expected 0 or 1 (all at once) to 1000000",
+                   def->pieces);
+  if (def->pieces > 1 && def->memory == TALUS_ON_DEVICE)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "pieces come home: memory is TALUS_ON_DEVICE, where pieces is 0 or 1");
   if ((unsigned)def->memory > TALUS_ON_DEVICE)
     return tl_fail(TALUS_ERROR_INVALID, "memory %d does not exist", (int)def->memory);
   if (def->memory == TALUS_ON_DEVICE && def->backend == TALUS_BACKEND_CPU)
@@ -436,8 +442,8 @@ static void hand_out_contacts(const search *job, talus_contacts *contacts,
                               talus_detect_stats *stats) {
   const talus_detector *detector = job->detector;
   contacts->count = (size_t)job->stats.contacts;
-  contacts->data = tl_detect_is_lent(detector) ? detector->blocks.contacts.data
-                                               : detector->contacts.data;
+  contacts->data =
+      tl_detect_is_lent(detector) ? detector->blocks.contacts.data : detector->contacts.data;
   if (stats)
     *stats = job->stats;
 }

@@ -67,7 +67,8 @@ void tl_detect_close_device(talus_detector *detector) {
   detector->device = NULL;
 }
 
-/* ---- memory of the caller there --------------------------------------------------------------- */
+/* ---- memory of the caller there ---------------------------------------------------------------
+ */
 
 static talus_status need_device(talus_detector *detector) {
   if (detector->def.backend == TALUS_BACKEND_CPU)
@@ -165,12 +166,28 @@ void tl_detect_count_moves(const talus_detector *detector, talus_detect_stats *s
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
+static const char *broad_obstacle(const talus_detector *detector, size_t bodies) {
+  switch (detector->def.broad) {
+  case TALUS_BROAD_AUTO:
+  case TALUS_BROAD_BINS:
+    return NULL;
+  case TALUS_BROAD_CELLS:
+    return bodies < TL_CORNER_ROWS ? NULL : "the device has cells for fewer than 2^29 bodies";
+  default:
+    return "the device finds pairs by bins and cells, by no other broad phase";
+  }
+}
+
 /* Why the device cannot find these contacts; NULL: it can. */
 static const char *find_obstacle(const talus_detector *detector) {
   for (size_t i = 0; i < detector->model.shapes.count; ++i)
     if (!tl_device_knows(detector->model.shapes.data[i].kind))
       return "the device finds no contacts of meshes and revolved walls in this version";
-  return NULL;
+  return broad_obstacle(detector, detector->model.bodies);
+}
+
+static bool by_cells(const talus_detector *detector) {
+  return detector->def.broad == TALUS_BROAD_CELLS;
 }
 
 typedef struct row_work {
@@ -237,6 +254,15 @@ static void set_periods(const tl_model *model, tl_spheres_asked *asked) {
   }
 }
 
+/* Appends contacts on the device to those of the detector. */
+static talus_status bring(void *context, const talus_row_contact *contacts, size_t count) {
+  talus_detector *detector = context;
+  const size_t before = detector->contacts.count;
+  TL_TRY(tl_array_resize(&detector->contacts, before + count));
+  return talus_detector_download(detector, detector->contacts.data + before, contacts,
+                                 count * sizeof *contacts);
+}
+
 static talus_status ask(talus_detector *detector, const talus_detect_bodies *bodies,
                         tl_spheres_asked *asked) {
   const talus_real half = TL_R(0.5 * detector->def.margin);
@@ -248,7 +274,11 @@ static talus_status ask(talus_detector *detector, const talus_detect_bodies *bod
   *asked = (tl_spheres_asked){.rows = work.rows,
                               .fixed = work.fixed,
                               .count = bodies->count,
-                              .margin = (double)(talus_real)(half + half)};
+                              .margin = (double)(talus_real)(half + half),
+                              .by_cells = by_cells(detector),
+                              .pieces = (size_t)detector->def.pieces,
+                              .take = bring,
+                              .context = detector};
   set_periods(&detector->model, asked);
   return bodies->shapes ? take_planes(detector, asked) : TALUS_OK;
 }
@@ -275,15 +305,6 @@ static talus_status find(talus_detector *detector, const talus_detect_bodies *bo
   return TALUS_OK;
 }
 
-static talus_status bring(talus_detector *detector, size_t count) {
-  TL_TRY(tl_array_resize(&detector->contacts, count));
-  if (count == 0)
-    return TALUS_OK;
-  return detector->device->calls->download(detector->device, detector->contacts.data,
-                                           detector->blocks.contacts.data,
-                                           count * sizeof *detector->contacts.data);
-}
-
 static talus_status refuse_fallback(const talus_detector *detector,
                                     const talus_detect_stats *stats) {
   if (!stats->fallback || !detector->def.no_fallback)
@@ -294,7 +315,7 @@ static talus_status refuse_fallback(const talus_detector *detector,
 
 static void fill_stats(const talus_detector *detector, const tl_spheres_times *times,
                        talus_detect_stats *stats) {
-  stats->broad = TALUS_BROAD_BINS;
+  stats->broad = by_cells(detector) ? TALUS_BROAD_CELLS : TALUS_BROAD_BINS;
   stats->threads = detector->model.par.threads;
   stats->sort_ms = times->sort_ms;
   stats->broad_ms = times->search_ms;
@@ -316,9 +337,10 @@ talus_status tl_detect_on_device(talus_detector *detector, const talus_detect_bo
   TL_TRY(tl_detect_open_device(detector));
   tl_spheres_times times;
   size_t pairs, count;
+  detector->contacts.count = 0;
   TL_TRY(find(detector, bodies, &pairs, &count, &times));
-  if (!tl_detect_is_lent(detector))
-    TL_TRY(bring(detector, count));
+  if (!tl_detect_is_lent(detector) && detector->def.pieces <= 1)
+    TL_TRY(bring(detector, detector->blocks.contacts.data, count));
   fill_stats(detector, &times, stats);
   stats->candidates = stats->pairs = pairs;
   stats->contacts = count;
@@ -337,18 +359,20 @@ static bool is_plain(const talus_detect_bodies *bodies) {
 talus_status tl_detect_lent_contacts(talus_detector *detector, const talus_detect_bodies *bodies,
                                      talus_detect_stats *stats, bool *done) {
   const talus_real half = TL_R(0.5 * detector->def.margin);
-  const tl_lent_spheres lent = {
-      .position = bodies->position,
-      .radius = bodies->radius,
-      .position_stride = bodies->position_stride ? bodies->position_stride : 3,
-      .radius_stride = bodies->radius_stride ? bodies->radius_stride : 1,
-      .fixed = bodies->fixed};
-  tl_spheres_asked asked = {
-      .lent = &lent, .count = bodies->count, .margin = (double)(talus_real)(half + half)};
+  const tl_lent_spheres lent = {.position = bodies->position,
+                                .radius = bodies->radius,
+                                .position_stride =
+                                    bodies->position_stride ? bodies->position_stride : 3,
+                                .radius_stride = bodies->radius_stride ? bodies->radius_stride : 1,
+                                .fixed = bodies->fixed};
+  tl_spheres_asked asked = {.lent = &lent,
+                            .count = bodies->count,
+                            .margin = (double)(talus_real)(half + half),
+                            .by_cells = by_cells(detector)};
   tl_spheres_times times;
   size_t count;
   *done = false;
-  if (!is_plain(bodies))
+  if (!is_plain(bodies) || broad_obstacle(detector, bodies->count))
     return TALUS_OK;
   set_periods(&detector->model, &asked);
   TL_TRY(tl_device_find_contacts(detector->device, &detector->blocks, &asked, &count, &times));
@@ -410,7 +434,10 @@ static talus_status ask_pairs(talus_detector *detector, const talus_box *boxes,
   tl_for(&detector->model.par, n, 4096, surround, &work);
   if (tl_find_first(&detector->model.par, n, is_beyond, &work) != SIZE_MAX)
     *obstacle = "the device finds no pairs of boxes beyond 1e150 m";
-  *asked = (tl_spheres_asked){.rows = work.rows, .fixed = work.fixed, .count = n};
+  else
+    *obstacle = broad_obstacle(detector, n);
+  *asked = (tl_spheres_asked){
+      .rows = work.rows, .fixed = work.fixed, .count = n, .by_cells = by_cells(detector)};
   set_periods(&detector->model, asked);
   for (size_t i = 0; i < n; ++i)
     asked->plane_count += work.rows[i].radius < 0;

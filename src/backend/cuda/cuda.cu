@@ -17,7 +17,7 @@ extern "C" {
 #include "base/status.h"
 }
 
-#define THREADS 256 /* of a block */
+#define THREADS 256  /* of a block */
 #define FEW     4096 /* bytes that are copied to the host without a second wait */
 
 struct cuda_device {
@@ -74,6 +74,11 @@ static talus_status resize(tl_device *device, tl_device_block *block, size_t byt
   if (device->count.held > device->count.peak)
     device->count.peak = device->count.held;
   return TALUS_OK;
+}
+
+static size_t left(tl_device *) {
+  size_t free = 0, all = 0;
+  return cudaMemGetInfo(&free, &all) == cudaSuccess ? free : 0;
 }
 
 static talus_status upload(tl_device *device, void *to, const void *from, size_t bytes) {
@@ -232,7 +237,8 @@ static __global__ void __launch_bounds__(THREADS) join_in_block(const tl_join_ta
 }
 
 /* The contacts of a block get one place in the list: one atomic addition instead of hundreds to the
- * same number. */
+ * same number. By rounded cells, or by bins. */
+template <bool by_cells>
 static __global__ void __launch_bounds__(THREADS)
     list_touches(const __grid_constant__ tl_touch_task task, size_t n) {
   using block_scan = cub::BlockScan<uint32_t, THREADS>;
@@ -241,14 +247,18 @@ static __global__ void __launch_bounds__(THREADS)
   const size_t i = static_cast<size_t>(blockIdx.x) * THREADS + threadIdx.x;
   tl_thread_visit visit;
   visit.found = 0;
-  if (i < n)
+  if (i < n && by_cells)
+    tl_corner_begin(&task.search, i, &visit);
+  else if (i < n)
     tl_touch_begin(&task.search, i, &visit);
   uint32_t before, all;
   block_scan(scratch).ExclusiveSum(visit.found, before, all);
   if (threadIdx.x == 0)
     first = all > 0 ? tl_thread_add_wide(task.used, all) : 0;
   __syncthreads();
-  if (visit.found > 0)
+  if (visit.found > 0 && by_cells)
+    tl_corner_end(&visit, &task.list, first + before);
+  else if (visit.found > 0)
     tl_touch_end(&visit, &task.list, first + before);
 }
 
@@ -266,7 +276,12 @@ static talus_status launch(tl_device *device, int kind, const void *task, size_t
     join_in_block<<<1, THREADS, 0, stream>>>(*static_cast<const tl_join_task *>(task));
     return test(cudaGetLastError(), "launching a task");
   case TL_TASK_touch:
-    list_touches<<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_touch_task *>(task), n);
+    list_touches<false>
+        <<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_touch_task *>(task), n);
+    return test(cudaGetLastError(), "launching a task");
+  case TL_TASK_corner:
+    list_touches<true>
+        <<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_touch_task *>(task), n);
     return test(cudaGetLastError(), "launching a task");
   case TL_TASK_contact:
     write_contacts<<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_contact_task *>(task), n);
@@ -434,9 +449,9 @@ static void close_device(tl_device *device) {
   free(self);
 }
 
-static const tl_device_calls calls = {"cuda", close_device, resize, upload, download,
-                                      clear,  copy,         sort,   sum,
-                                      launch, repeat,       finish, mark,   elapsed};
+static const tl_device_calls calls = {"cuda",   close_device, resize, left, upload,
+                                      download, clear,        copy,   sort, sum,
+                                      launch,   repeat,       finish, mark, elapsed};
 
 /* Whether this build's code runs on the GPU. After a fault of a task every call fails, this one
  * too, until the process ends. */

@@ -147,6 +147,13 @@ TL_FN uint64_t tl_thread_key(const tl_thread_keys *keys, size_t i) {
   return keys->wide ? ((const uint64_t *)keys->data)[i] : ((const uint32_t *)keys->data)[i];
 }
 
+TL_FN void tl_thread_key_put(const tl_thread_keys *keys, size_t i, uint64_t key) {
+  if (keys->wide)
+    ((uint64_t *)keys->data)[i] = key;
+  else
+    ((uint32_t *)keys->data)[i] = (uint32_t)key;
+}
+
 typedef struct tl_key_task {
   const tl_thread_ball *rows;
   tl_grid_levels grid;
@@ -167,15 +174,24 @@ TL_FN void tl_key_at(const tl_key_task *task, size_t i) {
                        tl_grid_place(grid, level, 1, row.y), tl_grid_place(grid, level, 2, row.z));
     tl_thread_set(task->levels, (uint32_t)1 << level);
   }
-  if (task->keys.wide)
-    ((uint64_t *)task->keys.data)[i] = key;
-  else
-    ((uint32_t *)task->keys.data)[i] = (uint32_t)key;
+  tl_thread_key_put(&task->keys, i, key);
   task->slots[i] = (uint32_t)i;
 }
 
 /* Cells without bodies whose ends the row before them writes; the others are filled later. */
 #define TL_GATHER_EMPTY 255
+
+/* Stores the end of the cell of sorted element i, which is the begin of the next one, and those of
+ * empty cells behind it. */
+TL_FN void tl_thread_end_cells(const tl_thread_keys *keys, size_t i, size_t count, uint32_t *ends,
+                               uint64_t cells) {
+  const uint64_t key = tl_thread_key(keys, i), most = key + TL_GATHER_EMPTY + 1;
+  uint64_t next = i + 1 < count ? tl_thread_key(keys, i + 1) : cells;
+  next = next < cells ? next : cells; /* planes are in none */
+  next = next < most ? next : most;
+  for (uint64_t cell = key; cell < next; ++cell)
+    ends[cell] = (uint32_t)(i + 1);
+}
 
 /* Copies rows in the order of cells, in single precision. If there is a table of all cells, stores
  * the end of each cell, which is the begin of the next one. */
@@ -199,14 +215,8 @@ TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
   look.z = (float)tl_grid_home(&task->space, 2, row.z);
   look.radius = (float)(row.radius + 0.5 * task->margin);
   task->looks[i] = look;
-  if (!task->ends)
-    return;
-  const uint64_t key = tl_thread_key(&task->keys, i), most = key + TL_GATHER_EMPTY + 1;
-  uint64_t next = i + 1 < task->count ? tl_thread_key(&task->keys, i + 1) : task->cells;
-  next = next < task->cells ? next : task->cells; /* planes are in none */
-  next = next < most ? next : most;
-  for (uint64_t cell = key; cell < next; ++cell)
-    task->ends[cell] = (uint32_t)(i + 1);
+  if (task->ends)
+    tl_thread_end_cells(&task->keys, i, task->count, task->ends, task->cells);
 }
 
 /* Number of rows before the first one with this key or a greater one. */
@@ -249,6 +259,14 @@ TL_FN void tl_fill_at(const tl_fill_task *task, size_t i) {
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
+/* Lists of the bodies that touch each cell (backend/thread/corners.h). */
+typedef struct tl_touch_lists {
+  tl_thread_keys keys; /* by place: its cell */
+  size_t count;        /* of places */
+  const uint32_t *places;
+  const uint32_t *ends; /* by cell; NULL: keys are searched */
+} tl_touch_lists;
+
 typedef struct tl_thread_search {
   tl_grid_levels grid;
   const tl_thread_ball *rows;    /* by slot */
@@ -261,11 +279,12 @@ typedef struct tl_thread_search {
   const tl_thread_plane *planes; /* in the order of slots; they are the last sorted rows */
   size_t plane_count;
   size_t count;
-  double margin; /* m: of a pair */
-  float blur;    /* m: bound of the error of tests in single precision */
-  bool is_fine;  /* that is little beside the cells, which are wider by it: places in single
-                    precision find the cells around a body */
-  bool is_plain; /* no periods, a table, and keys of 32 bits */
+  double margin;        /* m: of a pair */
+  float blur;           /* m: bound of the error of tests in single precision */
+  bool is_fine;         /* that is little beside the cells, which are wider by it: places in single
+                           precision find the cells around a body */
+  bool is_plain;        /* no periods, a table, and keys of 32 bits */
+  tl_touch_lists lists; /* only for rounded cells */
 } tl_thread_search;
 
 /* Two slots that touch, the lower one first. */
@@ -549,11 +568,11 @@ TL_FN void tl_touch_again(tl_thread_visit *visit) {
     tl_touch_planes(visit);
 }
 
-/* Counts what sorted row i touches, and keeps the first of it. */
-TL_FN void tl_touch_begin(const tl_thread_search *search, size_t i, tl_thread_visit *visit) {
+/* False for planes, which do not search. */
+TL_FN bool tl_visit_begin(const tl_thread_search *search, size_t i, tl_thread_visit *visit) {
   visit->found = 0;
   if (i >= search->count - search->plane_count)
-    return;
+    return false;
   visit->search = search;
   visit->self = (uint32_t)i;
   visit->slot = search->slots[i];
@@ -561,19 +580,31 @@ TL_FN void tl_touch_begin(const tl_thread_search *search, size_t i, tl_thread_vi
   visit->look = search->looks[i];
   visit->fixed = search->fixed && search->fixed[visit->slot];
   visit->list = NULL;
-  tl_touch_again(visit);
+  return true;
 }
 
-/* Writes that to the list from `place` on; searches again if there is more than is kept. */
-TL_FN void tl_touch_end(tl_thread_visit *visit, const tl_touch_list *list, uint64_t place) {
+/* Counts what sorted row i touches, and keeps the first of it. */
+TL_FN void tl_touch_begin(const tl_thread_search *search, size_t i, tl_thread_visit *visit) {
+  if (tl_visit_begin(search, i, visit))
+    tl_touch_again(visit);
+}
+
+/* Writes what is kept to the list from `place` on; true if there is more: another search must write
+ * it. */
+TL_FN bool tl_visit_put(tl_thread_visit *visit, const tl_touch_list *list, uint64_t place) {
   if (visit->found > TL_KEPT) {
     visit->list = list;
     visit->place = place;
-    tl_touch_again(visit);
-    return;
+    return true;
   }
   for (uint32_t k = 0; k < visit->found; ++k)
     tl_touch_put(visit, list, place + k, visit->kept[k]);
+  return false;
+}
+
+TL_FN void tl_touch_end(tl_thread_visit *visit, const tl_touch_list *list, uint64_t place) {
+  if (tl_visit_put(visit, list, place))
+    tl_touch_again(visit);
 }
 
 /* Lists all that touch, in any order. */
