@@ -139,8 +139,8 @@ talus_status tl_implicit_look(tl_implicit *job) {
                                     .h = crowd->dt,
                                     .is_whole = true,
                                     .is_limited = job->is_limited};
-  TL_TRY(tl_penalty_look(&job->at_end, &motion, job->at_end.contacts_after, job->force, job->torque,
-                         &job->sums, &job->tangents));
+  TL_TRY(job->backend->find_forces(&job->at_end, &motion, job->at_end.contacts_after, job->force,
+                                   job->torque, &job->sums, &job->tangents));
   tl_for(&model->par, crowd->count, 512, compare, job);
   job->worst = 0;
   job->worst_slot = TL_NONE;
