@@ -713,6 +713,42 @@ TEST(forces_of_springs_come_from_the_backend) {
   }
 }
 
+static int searches, pushes;
+
+static talus_status count_search(const tl_crowd *crowd, const tl_pairs *pairs,
+                                 const talus_real *margins, tl_contacts *contacts) {
+  searches++;
+  return tl_backend_cpu.find_contacts(crowd, pairs, margins, contacts);
+}
+
+static talus_status count_push(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                               tl_contacts *contacts, talus_vec3 *force, talus_vec3 *torque,
+                               tl_penalty_sums *sums, tl_penalty_tangents *tangents) {
+  pushes++;
+  return tl_penalty_find_forces(crowd, motion, contacts, force, torque, sums, tangents);
+}
+
+/* Limits of friction change forces, not places: contacts need not be found again for them. */
+TEST(renewed_limits_of_friction_search_no_contacts) {
+  settings s = usual;
+  tl_backend counted = tl_backend_cpu;
+  counted.find_contacts = count_search, counted.find_forces = count_push;
+  s.friction = 0.3, s.tolerance = 0.01;
+  talus_world *world = make(&s);
+  drop(world, &s, 1e-4, 0.1);
+  CHECK_OK(talus_world_step(world, 5));
+  world->backend = &counted;
+  searches = pushes = 0;
+  int inner = 0;
+  for (int i = 0; i < 20; ++i) {
+    CHECK_OK(talus_world_step(world, 1));
+    inner += report_of(world).inner;
+  }
+  printf("  %d iterations: %d searches, %d sums of forces\n", inner, searches, pushes);
+  CHECK(inner >= 5 && pushes > searches && searches <= inner + 20 + inner / 2);
+  talus_world_destroy(world);
+}
+
 /* ---- bad input ------------------------------------------------------------------------------- */
 
 TEST(bad_settings_are_refused) {
