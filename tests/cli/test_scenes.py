@@ -63,9 +63,10 @@ def test_a_scene_runs_without_a_word_and_so_does_its_resolved_file(name, tmp_pat
     ("tower", ["bricks.repeat.1.count=2"], 34),
     ("staircase", ["stairs.repeat.1.count=2", "balls.repeat.count=2"], 18),
     ("dominoes", ["back.repeat.count=20"], 34),
+    ("sheet", ["sheet.repeat.0.count=2", "sheet.repeat.1.count=5"], 10),
     ("stones-hopper", ["boulders.count=2", "stones.count=3", "grains.count=4"], 10),
 ])
-def test_the_scenes_of_local_time_have_any_size(name, sizes, count):
+def test_scenes_have_any_size(name, sizes, count):
     text = (FOLDER / f"{name}.yaml").read_text()
     assert all(f"--set bodies.{size.split('=')[0]}=" in text.replace(".fill.", ".") for size in sizes[:1])
     shown = talus("check", name, *(f"--set=bodies.{size}" for size in sizes)).stdout
