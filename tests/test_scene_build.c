@@ -333,7 +333,8 @@ TEST(copies_of_a_body_are_turned_and_shifted) {
     for (int i = 0; i < 5; ++i) {
       const talus_body_info body = body_at(world, (size_t)(5 * layer + i));
       const double rad = acos(-1) / 180, near = TALUS_SINGLE ? 1e-6 : 1e-14;
-      const double angle = (72 * i + 10 * layer) * rad, own = 72 * i * rad, turned = 10 * layer * rad;
+      const double angle = (72 * i + 10 * layer) * rad, own = 72 * i * rad,
+                   turned = 10 * layer * rad;
       const double x = 1 + 2 * cos(own), y = 1 + 2 * sin(own);
       CHECK_NEAR(body.position.x, x * cos(turned) - y * sin(turned), 1e-14);
       CHECK_NEAR(body.position.y, x * sin(turned) + y * cos(turned), 1e-14);
@@ -352,7 +353,7 @@ TEST(copies_of_a_body_are_turned_and_shifted) {
 TEST(copies_differ_by_random_numbers) {
 #define CLOUD                                                                                      \
   "talus: 1\nuntil: 1\nmaterials: {m: {}}\nshapes: {s: {sphere: 0.01}}\nbodies:\n"                 \
-  "  - {shape: s, repeat: {count: 1000, shift: [1, 0, 0]}, spread: {velocity: [0.5, 0, 2], "      \
+  "  - {shape: s, repeat: {count: 1000, shift: [1, 0, 0]}, spread: {velocity: [0.5, 0, 2], "       \
   "seed: "
   talus_world *world = build(CLOUD "4}}\n");
   double sum = 0, square = 0;

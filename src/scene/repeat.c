@@ -86,6 +86,6 @@ void tl_repeat_place(const talus_scene *scene, const tl_scene_body *body, uint64
   def->position = tl_scene_dvec3(at);
   def->velocity = tl_scene_vec3(velocity);
   def->spin = tl_scene_vec3(spin);
-  def->rotation = (talus_quat){(talus_real)q.w, (talus_real)q.v[0], (talus_real)q.v[1],
-                               (talus_real)q.v[2]};
+  def->rotation =
+      (talus_quat){(talus_real)q.w, (talus_real)q.v[0], (talus_real)q.v[1], (talus_real)q.v[2]};
 }

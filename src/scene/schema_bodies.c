@@ -71,12 +71,14 @@ const tl_map tl_schema_body = {
     .title = "a body",
     .plural = "bodies",
     .size = sizeof(OWNER),
-    .help = "An entry of `bodies`: one body, or copies of it by `repeat`; or many of them by `fill`, "
-            "`from` or `table`, each with its own keys.",
+    .help =
+        "An entry of `bodies`: one body, or copies of it by `repeat`; or many of them by `fill`, "
+        "`from` or `table`, each with its own keys.",
     .keys = (const tl_key[]){
         {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL | TL_KEY_LABEL, .example = "drum",
          .help = "its name in messages, probes and `--set bodies.NAME.key=value`; must be unique; "
-                 "a fill, a table and a body with copies also use it as the group of its bodies if `group` is not given"},
+                 "a fill, a table and a body with copies also use it as the group of its bodies if "
+                 "`group` is not given"},
         {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
         {MATERIAL_KEY},
         {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",

@@ -6,12 +6,13 @@ const tl_map tl_schema_repeat = {
     .title = "repeat",
     .plural = "repeats",
     .size = sizeof(OWNER),
-    .help = "Copies of a body. Copy k (0: the body itself) is turned k times by `turn` about an "
-            "axis through `through`, with its velocity and spin, and then shifted by k times "
-            "`shift`. Each entry of a list copies all that the ones before it made: rows, then "
-            "layers of rows. A `name` is the group of all copies, if `group` is not given, and what "
-            "`--set bodies.NAME.repeat.0.count=20` calls the entry; joints and probes cannot name "
-            "a copy.",
+    .help =
+        "Copies of a body. Copy k (0: the body itself) is turned k times by `turn` about an "
+        "axis through `through`, with its velocity and spin, and then shifted by k times "
+        "`shift`. Each entry of a list copies all that the ones before it made: rows, then "
+        "layers of rows. A `name` is the group of all copies, if `group` is not given, and what "
+        "`--set bodies.NAME.repeat.0.count=20` calls the entry; joints and probes cannot name "
+        "a copy.",
     .keys = (const tl_key[]){
         {KEY(OWNER, count, INTEGER), .range = {1, 2e9, false}, .example = "20",
          .help = "how many there are, the body itself included"},
