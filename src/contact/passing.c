@@ -13,6 +13,8 @@
 #define SAFE 0.999
 /* Meshes are searched up to this many bounding radii of a body, or ways of its step. */
 #define SEARCHED 8
+/* Images of a wall on either side of the nearest one: no mesh is longer (TL_PARTS_PERIODS). */
+#define MOST_IMAGES 8
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
@@ -116,17 +118,20 @@ static void follow_past(walk *w, const tl_passing_wall *wall, talus_dvec3 to) {
     w->through = wall->slot;
 }
 
-/* How far images of a wall beside the nearest one are looked for along an axis: 1 if one can be as
- * near as what is asked for, else 0. */
+/* How far images of a wall beside the nearest one are looked for along an axis: the farthest that
+ * can be as near as what is asked for, or 0. A wall of several periods reaches several of them. */
 static int images_of(walk *w, const tl_passing_wall *wall, int axis, double length, double to) {
   const talus_domain_def *domain = &w->model->domain;
-  const double apart = length - fabs(to) - wall->reach;
   if (!domain->enabled || !domain->periodic[axis])
     return 0;
-  if (!(apart > fmax(w->way + wall->moved, fmin(w->room, w->searched))))
-    return 1;
-  w->room = fmin(w->room, apart);
-  return 0;
+  for (int n = 0; n < MOST_IMAGES; ++n) {
+    const double apart = (n + 1) * length - fabs(to) - wall->reach;
+    if (!(apart > fmax(w->way + wall->moved, fmin(w->room, w->searched))))
+      continue;
+    w->room = fmin(w->room, apart);
+    return n;
+  }
+  return MOST_IMAGES;
 }
 
 static void follow_past_images(walk *w, const tl_passing_wall *wall, talus_dvec3 to) {
