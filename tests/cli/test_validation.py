@@ -28,11 +28,13 @@ def rows_of(folder):
 
 def test_the_fast_tier_passes_and_is_written_down(tmp_path):
     """With every model in release, but springs of joints (two thirds of the time) with one; with one in single
-    precision; a family of it where runs should be short."""
+    precision, without three cases of joints (31 of 35 s there); a family of it where runs should be short."""
     page = tmp_path / "validation.md"
     some = SINGLE or SHORT
     fast = {words[0] for words in listed("fast") if (not some or "ccp" in words)
             and (not SHORT or re.match("impact-|incline$", words[0]))}
+    if SINGLE:
+        fast -= {"heavy-top", "pendulum", "spring-amplitude"}
     springs = {"spring-amplitude", "spring-period"} & fast
     bench("-o", tmp_path / "first", "--write", page, "--case", ",".join(sorted(fast - springs)),
           *(("--model", "ccp") if some else ()))
