@@ -51,6 +51,14 @@ bool local_draw(const char *folder, const local_figures *figures);
 /* Clusters of a graph by sweeps of least labels (the thesis' Algorithm 2) and by union-find. */
 bool bench_local_clusters(bool quick);
 
+/* What a loop without rounds could gain: one thread records which step of a cluster needs which
+ * others, and how long each took. */
+typedef struct local_loop local_loop;
+local_loop *local_loop_begin(talus_world *world);
+/* Prints a row, adds it to the table (or NULL), and frees all. seconds: of the whole run. */
+bool local_loop_end(local_loop *loop, const char *name, int bodies, double seconds, FILE *csv);
+void local_loop_head(void);
+
 /* What sweeps would save that leave out contacts which hardly change, in dense clusters. */
 bool bench_local_sweeps(bool quick);
 
