@@ -297,11 +297,13 @@ static bool measure(const setup *s, int bodies, local_kind kind, double dt, int 
 
 /* What a loop without rounds could gain, in every setup at its largest size. */
 static bool run_loop(bool quick, const char *folder) {
-  FILE *csv = NULL;
+  local_loop_files files = {.folder = folder};
   bool good = bench_csv_open(folder, "local-loop",
                              "setup,bodies,rounds,steps,seconds_steps,seconds_rest,workers,"
                              "rounds_rest_alone,rounds_rest_shared,no_loop,no_loop_other_hash",
-                             &csv);
+                             &files.ways) &&
+              bench_csv_open(folder, "local-costs", "setup,bodies,of,at_most,steps,seconds_mean",
+                             &files.costs);
   if (good)
     local_loop_head();
   for (size_t i = 0; good && i < SETUPS; ++i) {
@@ -310,16 +312,19 @@ static bool run_loop(bool quick, const char *folder) {
     const double until = quick ? fmin(s->until, 4 * s->max) : s->until;
     talus_world *world = make(s, bodies, LOCAL_LOCAL, s->max, 1);
     if (!world)
-      return bench_csv_close(csv) && tell_failed(s, bodies);
+      good = tell_failed(s, bodies);
+    if (!world)
+      break;
     local_loop *loop = local_loop_begin(world);
     const double begun = bench_cpu();
     good = talus_world_step(world, (uint64_t)(until / s->max + 0.5)) == TALUS_OK ||
            tell_failed(s, bodies);
     const double seconds = bench_cpu() - begun;
-    good = local_loop_end(loop, s->name, bodies, seconds, csv) && good;
+    good = local_loop_end(loop, s->name, bodies, seconds, &files) && good;
     talus_world_destroy(world);
   }
-  return bench_csv_close(csv) && good;
+  const bool closed[] = {bench_csv_close(files.ways), bench_csv_close(files.costs)};
+  return closed[0] && closed[1] && good;
 }
 
 /* Fixed steps of the same error: the longest, of the grid's length halved again and again, with

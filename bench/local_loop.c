@@ -38,7 +38,8 @@ struct local_loop {
   uint64_t steps, members; /* of clusters, computed; bodies of those that count */
   uint64_t rounds;
   chain *now[NEEDS], *next[NEEDS]; /* by body */
-  double *times;                   /* s: of a batch, longest first */
+  local_cost by_contacts[LOCAL_SIZE_CLASSES], by_bodies[LOCAL_SIZE_CLASSES];
+  double *times; /* s: of a batch, longest first */
   size_t room;
   bool has_failed;
 };
@@ -61,6 +62,15 @@ static double deal(const double *times, size_t count, int crew) {
   return last;
 }
 
+unsigned local_class_most(int k) { return k == 0 ? 0 : 1u << (k - 1); }
+
+static void add_cost(local_cost *costs, size_t size, double seconds) {
+  int k = 0;
+  while (k < LOCAL_SIZE_CLASSES - 1 && size > local_class_most(k))
+    k++;
+  costs[k].steps++, costs[k].seconds += seconds;
+}
+
 static void note_batch(local_loop *loop, const tl_local *local) {
   const size_t n = local->work.count;
   if (n > loop->room) {
@@ -71,8 +81,11 @@ static void note_batch(local_loop *loop, const tl_local *local) {
     loop->times = more, loop->room = 2 * n;
   }
   for (size_t i = 0; i < n; ++i) {
-    loop->times[i] = local->clusters.data[local->work.data[i]].seconds;
-    loop->stepped += loop->times[i];
+    const tl_cluster *cluster = &local->clusters.data[local->work.data[i]];
+    loop->times[i] = cluster->seconds;
+    loop->stepped += cluster->seconds;
+    add_cost(loop->by_contacts, cluster->contacts.count, cluster->seconds);
+    add_cost(loop->by_bodies, cluster->members.count, cluster->seconds);
   }
   if (n > 1)
     qsort(loop->times, n, sizeof *loop->times, compare_down);
@@ -179,12 +192,27 @@ static void print(const local_loop *loop, const char *name, int bodies, double s
             crews[k], times[0][k], times[1][k], times[2][k], times[3][k]);
 }
 
-bool local_loop_end(local_loop *loop, const char *name, int bodies, double seconds, FILE *csv) {
-  const bool good = loop && !loop->has_failed;
-  if (good)
-    print(loop, name, bodies, seconds, csv);
-  else
+static void write_costs(FILE *csv, const char *name, int bodies, const char *of,
+                        const local_cost *costs) {
+  for (int k = 0; k < LOCAL_SIZE_CLASSES; ++k)
+    if (costs[k].steps > 0)
+      fprintf(csv, "%s,%d,%s,%u,%llu,%.4g\n", name, bodies, of, local_class_most(k),
+              (unsigned long long)costs[k].steps, costs[k].seconds / (double)costs[k].steps);
+}
+
+bool local_loop_end(local_loop *loop, const char *name, int bodies, double seconds,
+                    const local_loop_files *files) {
+  bool good = loop && !loop->has_failed;
+  if (good) {
+    print(loop, name, bodies, seconds, files->ways);
+    if (files->costs) {
+      write_costs(files->costs, name, bodies, "contacts", loop->by_contacts);
+      write_costs(files->costs, name, bodies, "bodies", loop->by_bodies);
+      good = local_draw_costs(files->folder, name, bodies, loop->by_contacts, loop->by_bodies);
+    }
+  } else {
     cli_error("bench local: out of memory");
+  }
   for (int kind = 0; loop && kind < NEEDS; ++kind)
     free(loop->now[kind]), free(loop->next[kind]);
   if (loop)

@@ -66,3 +66,8 @@ def test_a_loop_without_rounds_is_bounded_by_work_and_by_chains_of_steps(tmp_pat
         assert same_hash + near >= other_hash >= (stepped + rest) / workers - near
         if setup == "tower":  # one cluster: each step needs the one before
             assert other_hash > 0.8 * (stepped + rest)
+    costs = [line.split(",") for line in (tmp_path / "local-costs.csv").read_text().splitlines()[1:]]
+    for setup, _, _, steps, *_ in rows[::3]:
+        for of in ("contacts", "bodies"):
+            assert sum(int(cost[4]) for cost in costs if cost[0] == setup and cost[2] == of) == int(steps)
+        assert "by contacts" in (tmp_path / f"{setup}-costs.svg").read_text()
