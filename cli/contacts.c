@@ -270,7 +270,7 @@ int cli_contacts(int argc, char **argv) {
       {"backend", 0, CLI_TEXT, "NAME", "where: cpu, cuda (a GPU) or check (its code on the CPU)",
        &wanted.backend},
       {"no-fallback", 0, CLI_FLAG, NULL, "refuses what the backend cannot do", &wanted.no_fallback},
-      {"pieces", 0, CLI_COUNT, "N", "hands over contacts of a device in N turns (default 1)",
+      {"pieces", 0, CLI_COUNT, "N", "a device hands over contacts in N turns: less memory",
        &wanted.pieces},
       {"pairs", 0, CLI_FLAG, NULL, "pairs whose axis-aligned boxes overlap", &wanted.pairs},
       {"contacts", 0, CLI_FLAG, NULL, "contact points with gap <= margin (the default)",
