@@ -2,6 +2,7 @@
  * table of kinds gives, bit for bit, however many threads make them. */
 #include <talus/mesh.h>
 
+#include "base/cancel.h"
 #include "base/random.h"
 #include "check.h"
 #include "narrow/narrow.h"
@@ -391,6 +392,25 @@ TEST(pressed_threads_are_as_deep_as_they_were_pressed) {
         check_same(expected, count);
       }
     }
+  free_stage();
+}
+
+/* The way out of a rod in a plate is found facet by facet, each with all vertices: a request to
+ * stop is looked for at every facet. */
+TEST(way_out_of_a_rod_in_a_plate_can_be_given_up) {
+  const double rod[5] = {0.05, 1.5};
+  static tl_cancel cancel;
+  clear_stage();
+  add_thread("cylinder", 256, rod);
+  add_mesh("box", 12, 1);
+  atomic_store(&cancel.looks_of_tests, 1000000);
+  s.crowd.cancel = &cancel;
+  pose_two(1, tl_dvec3(0.02, 0.01, 0), tl_quat_identity(), tl_quat_identity(), 1e-3);
+  CHECK(s.contacts.count > 0);
+  const long looks = 1000000 - atomic_load(&cancel.looks_of_tests);
+  CHECK_MSG(looks > 3 * 256, "%ld looks", looks); /* 424 without those at facets */
+  atomic_store(&cancel.looks_of_tests, looks / 2);
+  CHECK(tl_narrow_find_contacts(&s.crowd, &s.pairs, s.margins, &s.contacts) == TALUS_INTERRUPTED);
   free_stage();
 }
 
