@@ -623,6 +623,7 @@ static run_of_stones run_stones(settings s, talus_implicit_method method, bool f
 
 /* Noble's Corollary 3, and Lemma 5: with springs that have a reach surrogates push, too. */
 TEST(picard_finds_the_same_by_surrogates) {
+  SKIP_IF_SHORT();
   for (int law = 0; law < 2; ++law) {
     settings s = usual;
     s.gravity = 0, s.dt = 5e-4, s.friction = 0.3, s.iterations = 1000, s.threads = 1;
