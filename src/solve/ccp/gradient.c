@@ -177,6 +177,9 @@ static double look(gradient *g) {
 
 /* True if the residual just measured is good enough. */
 static bool good_enough(gradient *g, double rms) {
+  if (g->done >= g->effort.usual)
+    tl_effort_find_impact(&g->effort, g->part->system, g->now_bodies, g->part->rows.contact,
+                          g->part->rows.count);
   return g->effort.tolerance > 0 && tl_effort_is_enough(&g->effort, g->done, rms);
 }
 
