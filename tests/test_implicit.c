@@ -709,7 +709,7 @@ TEST(forces_of_springs_come_from_the_backend) {
     talus_body_info info;
     CHECK_OK(talus_world_step(world, 100));
     CHECK_OK(talus_world_get_body(world, ball, &info));
-    /* Newton, whose tangents are still those of springs, stops at its tolerance on the way there. */
+    /* Newton, with tangents of springs that are not there, stops at its tolerance on the way. */
     CHECK_NEAR(info.velocity.z, -0.1 * 9.81, TALUS_SINGLE ? 0.02 : 1e-4);
     talus_world_destroy(world);
   }

@@ -125,7 +125,8 @@ static void set_slab(const builder *b, tl_tree_node *node, uint32_t k, const ite
                                  tl_dsub(corner_of(b, &items[i], 2), p)));
   }
   const double most = fmax(fabs(sum.x), fmax(fabs(sum.y), fabs(sum.z)));
-  const bool has_area = most > 0 && isfinite(most); /* tiny areas have no inverse */
+  /* Tiny areas have no inverse; fmax passes over what is not a number. */
+  const bool has_area = most > 0 && isfinite(sum.x) && isfinite(sum.y) && isfinite(sum.z);
   node->axis[0][k] = has_area ? (int8_t)(sum.x / most * 127) : 0;
   node->axis[1][k] = has_area ? (int8_t)(sum.y / most * 127) : 0;
   node->axis[2][k] = has_area ? (int8_t)(sum.z / most * 127) : 127;
