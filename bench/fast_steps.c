@@ -18,12 +18,27 @@ typedef struct outcome {
   size_t overlaps;
   double deepest; /* over the smaller bounding radius; negative: a gap */
   double seconds;
+  uint64_t cut, cut_by_walls; /* adaptive steps that end because bodies meet; with a fixed one */
 } outcome;
 
 typedef struct watcher {
   const talus_world *world;
   outcome *out;
 } watcher;
+
+/* Counts the last step if it was cut short. */
+static void note_cut(const talus_world *world, outcome *out) {
+  if (world->adaptive.cut == out->cut)
+    return;
+  out->cut = world->adaptive.cut;
+  for (size_t i = 0; i < world->model.bodies; ++i)
+    if (tl_body_is_static(&world->model, i) &&
+        (world->model.property.uid[i] == world->adaptive.cut_by[0] ||
+         world->model.property.uid[i] == world->adaptive.cut_by[1])) {
+      out->cut_by_walls++;
+      return;
+    }
+}
 
 /* Both use the same rule: no pair may overlap by more than a hundredth of the halo of adaptive
  * steps. */
@@ -48,6 +63,7 @@ static talus_status watch(void *context, const tl_crowd *crowd) {
   else
     TL_TRY(tl_step_check_paths(w->world->backend, crowd, &rule, &found));
   w->out->overlaps += found.short_count;
+  note_cut(w->world, w->out); /* the step before this one */
   w->out->steps++;
   w->out->bodies += model->bodies;
   return TALUS_OK;
@@ -76,6 +92,8 @@ static talus_status run(const char *name, const char *step, double until, bool i
     for (uint64_t i = 0; i < steps && status == TALUS_OK && !(is_watched && out->overlaps > 0); ++i)
       status = talus_world_step(world, 1);
     out->seconds = bench_cpu() - begun;
+    if (is_watched)
+      note_cut(world, out);
     if (world->model.step == TALUS_STEP_LOCAL) { /* clusters use their own */
       out->bodies = world->local.counts.body_steps;
       out->steps = world->local.counts.rounds;
@@ -96,6 +114,25 @@ static void print_row(const fast_bench *bench, const char *name, const char *ste
     fprintf(bench->csv, "steps,%s,\"%s\",%llu,%llu,%zu,%.4g\n", name, step,
             (unsigned long long)looked->steps, (unsigned long long)looked->bodies, looked->overlaps,
             ran->seconds);
+}
+
+/* No rule by which a step of everybody ends where bodies come to touch takes fewer steps than there
+ * are such times. Their number hardly depends on the longest step: it is the scene's. */
+static talus_status count_meetings(const char *name, double until, double longest) {
+  talus_status status = TALUS_OK;
+  for (int i = -1; i <= 2 && status == TALUS_OK; ++i) {
+    char step[64];
+    outcome looked;
+    snprintf(step, sizeof step, "{kind: adaptive, max: %g, min: 1e-9}", ldexp(longest, i));
+    status = run(name, step, until, true, &looked);
+    if (status == TALUS_OK)
+      printf("  %-10s %-36s %10llu steps, %llu end where bodies come to touch, %llu of these with "
+             "what is fixed\n",
+             name, step, (unsigned long long)looked.steps, (unsigned long long)looked.cut,
+             (unsigned long long)looked.cut_by_walls);
+    fflush(stdout);
+  }
+  return status;
 }
 
 /* Halves the fixed step until nothing overlaps, or until `enough` times as many steps are known to
@@ -139,6 +176,8 @@ int fast_steps(const fast_bench *bench) {
       compare(bench, "dominoes", "max: 0.01, min: 1e-8", quick ? 0.05 : 0.6, 0.01, quick ? 1 : 4);
   if (status == TALUS_OK && !quick)
     status = compare(bench, "burst", "max: 0.001, min: 1e-9", 0.06, 0.001, 8);
+  if (status == TALUS_OK && !quick)
+    status = count_meetings("burst", 0.06, 0.001);
   if (status != TALUS_OK)
     cli_error("bench fast: %s", talus_last_error());
   return status == TALUS_OK ? CLI_DONE : CLI_FAILED;

@@ -76,7 +76,8 @@ int bench_implicit(int argc, char **argv) {
       {"quick", 0, CLI_FLAG, NULL, "small meshes, few poses: to see that it works", &bench.quick},
       {"full", 0, CLI_FLAG, NULL, "6.9: 24,576 spheres, by newton and picard with boxes",
        &bench.full},
-      {"output", 'o', CLI_TEXT, "FOLDER", "every number as FOLDER/implicit.csv", &output},
+      {"output", 'o', CLI_TEXT, "FOLDER", "every number as FOLDER/implicit.csv; Figure 6.3 drawn",
+       &output},
       {0}};
   const cli_usage usage = {
       .synopsis = "talus bench implicit [options]",
@@ -99,6 +100,7 @@ int bench_implicit(int argc, char **argv) {
     bench.steps = bench.steps < 10 ? bench.steps : 10, bench.repeat = 1;
   if (!bench_csv_open(output, "implicit", "table,row,column,thesis,ours", &bench.csv))
     return CLI_FAILED;
+  bench.folder = output;
   const int code = run(&bench, table);
   return bench_csv_close(bench.csv) ? code : CLI_FAILED;
 }

@@ -7,6 +7,7 @@
  *   implicit_pairs.c    6.2, 6.3: kernels alone
  *   implicit_trees.c    6.4: flat and surrogate trees
  *   implicit_picard.c   6.5, 6.6, Figure 6.3, 6.7 to 6.9: implicit steps
+ *   implicit_svg.c      Figure 6.3 as a drawing
  *   implicit_error.c    error against time as springs get stiffer
  *
  * A new table is a function and a line of the list. */
@@ -27,6 +28,7 @@ typedef struct implicit_bench {
   bool quick; /* small sizes, to see that it works */
   bool full;  /* the sheet of 6.9 as large as in the thesis */
   FILE *csv;
+  const char *folder; /* of files; NULL: none */
 } implicit_bench;
 
 /* Prints its table, with the thesis' number beside each of ours. False after a message: it
@@ -38,6 +40,15 @@ implicit_table_fn implicit_halos, implicit_two, implicit_plane, implicit_trees, 
 /* Adds a number of a table to the CSV file; thesis NAN: the thesis has none. */
 void implicit_put(const implicit_bench *bench, const char *table, const char *row,
                   const char *column, double thesis, double ours);
+
+/* Figure 6.3: a scene; comparisons by step and look. */
+#define IMPLICIT_LAYERS 24
+typedef struct implicit_panel {
+  const char *title;
+  int steps, looks[IMPLICIT_LAYERS];
+  double compared[IMPLICIT_LAYERS][IMPLICIT_LAYERS];
+} implicit_panel;
+bool implicit_plot_layers(const char *path, const implicit_panel panels[2]);
 
 /* s: CPU time of this thread. */
 double implicit_cpu(void);

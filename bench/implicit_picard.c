@@ -222,7 +222,7 @@ bool implicit_picards(const implicit_bench *bench) {
 #define LAYERS 12 /* looks that have a column of their own */
 
 static bool print_layers(const implicit_bench *bench, talus_world *world, const char *scene,
-                         int step) {
+                         int step, implicit_panel *panel) {
   const tl_multires *m = &world->multires;
   char row[64], column[32];
   double total = 0;
@@ -233,6 +233,9 @@ static bool print_layers(const implicit_bench *bench, talus_world *world, const 
     printf(" %6.0f", (double)m->looks.data[i]);
   printf("\n");
   snprintf(row, sizeof row, "%s, step %d", scene, step);
+  for (size_t i = 0; i < m->looks.count && i < IMPLICIT_LAYERS; ++i)
+    panel->compared[step - 1][panel->looks[step - 1]++] = (double)m->looks.data[i];
+  panel->steps = step;
   for (size_t i = 0; i < m->looks.count; ++i) {
     snprintf(column, sizeof column, "look %zu", i + 1);
     implicit_put(bench, "figure-6.3", row, column, NAN, (double)m->looks.data[i]);
@@ -241,7 +244,7 @@ static bool print_layers(const implicit_bench *bench, talus_world *world, const 
 }
 
 /* One collision, from before halos meet; the last look of a step is at its end. */
-static bool draw_scene(const implicit_bench *bench, bool on_plane) {
+static bool draw_scene(const implicit_bench *bench, bool on_plane, implicit_panel *panel) {
   tl_shape sphere, plate;
   if (!implicit_make_sphere(bench->quick ? 140 : 1224, &sphere))
     return false;
@@ -258,7 +261,7 @@ static bool draw_scene(const implicit_bench *bench, bool on_plane) {
       const talus_status status = talus_world_step(world, 1);
       if (status != TALUS_OK && status != TALUS_ERROR_DIVERGED)
         good = implicit_fail("a step");
-      good = good && print_layers(bench, world, on_plane ? "plane" : "two", i + 1);
+      good = good && print_layers(bench, world, on_plane ? "plane" : "two", i + 1, panel);
       if (status == TALUS_ERROR_DIVERGED)
         break;
     }
@@ -273,7 +276,12 @@ bool implicit_layers(const implicit_bench *bench) {
   printf("  multires-picard, one collision; distances of triangles in each look of a step\n\n"
          "  %-6s %4s %6s %8s   %s\n",
          "scene", "step", "looks", "sum", "by look");
-  return draw_scene(bench, false) && draw_scene(bench, true);
+  implicit_panel panels[2] = {{.title = "two spheres"}, {.title = "a sphere on a tilted plane"}};
+  char path[1024];
+  if (!draw_scene(bench, false, &panels[0]) || !draw_scene(bench, true, &panels[1]))
+    return false;
+  snprintf(path, sizeof path, "%s/figure-6.3.svg", bench->folder ? bench->folder : ".");
+  return !bench->folder || implicit_plot_layers(path, panels);
 }
 
 /* ---- 6.7, 6.8 -------------------------------------------------------------------------------- */

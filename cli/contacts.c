@@ -13,7 +13,7 @@ typedef struct options {
   const char *broad, *narrow, *triangle, *tree, *backend, *output;
   bool pairs, contacts, surfaces, stats, json, no_fallback;
   double margin;
-  int threads, repeat;
+  int threads, repeat, pieces;
 } options;
 
 /* Results and times. */
@@ -190,6 +190,7 @@ static int check(const options *wanted, talus_detect_def *def) {
   def->margin = wanted->margin;
   def->threads = wanted->threads;
   def->no_fallback = wanted->no_fallback;
+  def->pieces = wanted->pieces;
   if (wanted->pairs && wanted->contacts)
     cli_error("contacts: --pairs and --contacts are one or the other");
   else if (wanted->pairs && wanted->surfaces)
@@ -202,6 +203,8 @@ static int check(const options *wanted, talus_detect_def *def) {
     cli_error("contacts: option '--threads': %d is more than 4096", wanted->threads);
   else if (wanted->repeat < 1 || wanted->repeat > 100000)
     cli_error("contacts: option '--repeat': %d is not 1 to 100000", wanted->repeat);
+  else if (wanted->pieces < 1 || wanted->pieces > 1000000)
+    cli_error("contacts: option '--pieces': %d is not 1 to 1000000", wanted->pieces);
   else if (talus_broad_by_name(wanted->broad, &def->broad) != TALUS_OK)
     cli_error("contacts: option '--broad': %s", talus_last_error());
   else if (talus_ellipsoid_method_by_name(wanted->narrow, &def->narrow.ellipsoid) != TALUS_OK)
@@ -247,7 +250,8 @@ int cli_contacts(int argc, char **argv) {
                     .triangle = "comparison",
                     .tree = "bvh",
                     .backend = "cpu",
-                    .repeat = 1};
+                    .repeat = 1,
+                    .pieces = 1};
   const cli_option list[] = {
       {"broad", 0, CLI_TEXT, "NAME", "how: auto, bins, kdtree, cells, sweep, bvh or brute",
        &wanted.broad},
@@ -260,6 +264,8 @@ int cli_contacts(int argc, char **argv) {
       {"backend", 0, CLI_TEXT, "NAME", "where: cpu, cuda (a GPU) or check (its code on the CPU)",
        &wanted.backend},
       {"no-fallback", 0, CLI_FLAG, NULL, "refuses what the backend cannot do", &wanted.no_fallback},
+      {"pieces", 0, CLI_COUNT, "N",
+       "a device hands over its contacts in N turns, to need less memory", &wanted.pieces},
       {"pairs", 0, CLI_FLAG, NULL, "pairs whose axis-aligned boxes overlap", &wanted.pairs},
       {"contacts", 0, CLI_FLAG, NULL, "contact points with gap <= margin (the default)",
        &wanted.contacts},

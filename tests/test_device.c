@@ -290,9 +290,160 @@ TEST(pairs_of_boxes_agree) {
     CHECK_OK(talus_find_box_pairs(&def, boxes, n, &cpu, NULL));
     def.backend = backend_of_test();
     def.no_fallback = true;
+    def.broad = seed % 2 ? TALUS_BROAD_CELLS : TALUS_BROAD_BINS;
     CHECK_OK(talus_find_box_pairs(&def, boxes, n, &device, NULL));
     CHECK(compare_pairs(&cpu, &device) > (check_is_short() ? 20 : n / 2));
   }
+}
+
+/* ---- in pieces --------------------------------------------------------------------------------
+ */
+
+TEST(contacts_in_pieces_are_those_of_one) {
+  talus_detect_def def = talus_detect_def_default();
+  scatter(2500, 9, 0.3, 0.6, 40);
+  talus_detect_bodies bodies = bodies_of_scene();
+  for (int k = 0; k < 4; ++k) {
+    def.pieces = (int[]){1, 7, 64, 999999}[k];
+    CHECK(compare(def, &bodies) > 1000);
+  }
+  scatter(2, 1, 1e-3, 1e-3, 41);
+  bodies = bodies_of_scene();
+  CHECK_EQ_U64(compare(def, &bodies), 0);
+  def.pieces = -1;
+  talus_detector *detector;
+  CHECK(talus_detector_create(&def, &detector) == TALUS_ERROR_INVALID);
+  def.pieces = 2;
+  def.backend = backend_of_test();
+  def.memory = TALUS_ON_DEVICE;
+  CHECK(talus_detector_create(&def, &detector) == TALUS_ERROR_INVALID);
+}
+
+/* 1,000 spheres in one place have 499,500 contacts: 36 MB (28 in single), beside lists of 8 MB. */
+TEST(a_device_without_room_says_how_many_pieces_would_do) {
+  talus_detect_def def = talus_detect_def_default();
+  talus_contacts found;
+  if (backend_of_test() != TALUS_BACKEND_CHECK)
+    SKIP("its memory has no limit");
+  scatter(1000, 1e-3, 1, 1, 42);
+  const talus_detect_bodies bodies = bodies_of_scene();
+  def.backend = TALUS_BACKEND_CHECK;
+  tl_device_limit_check(30000000);
+  CHECK(talus_find_contacts(&def, &bodies, &found, NULL) == TALUS_ERROR_MEMORY);
+  CHECK_MSG(strstr(talus_last_error(), "for 499500 contacts"), "%s", talus_last_error());
+  const char *pieces = strstr(talus_last_error(), "contacts ");
+  def.pieces = pieces ? atoi(pieces + strlen("contacts ")) : 0;
+  CHECK_MSG(def.pieces > 1 && def.pieces < 5, "%s", talus_last_error());
+  CHECK_EQ_U64(compare(def, &bodies), 499500);
+  tl_device_limit_check(SIZE_MAX);
+}
+
+/* ---- arrays on the device -------------------------------------------------------------------- */
+
+TEST(spheres_in_arrays_on_the_device_stay_there) {
+  static uint8_t fixed[MOST];
+  talus_detect_def def = talus_detect_def_default();
+  scatter(3000, 10, 0.3, 0.6, 30);
+  for (size_t i = 0; i < scene.n; ++i)
+    fixed[i] = i % 4 == 0;
+  talus_detect_bodies bodies = bodies_of_scene();
+  CHECK(compare_lent(def, &bodies, true) <= 64);
+  CHECK(compare_lent(def, &bodies, false) <= 64);
+  bodies.fixed = fixed;
+  def.margin = 0.1;
+  def.domain = (talus_domain_def){
+      .enabled = true, .periodic = {true, false, true}, .box = {{-4, -4, -4}, {4, 4, 5}}};
+  CHECK(compare_lent(def, &bodies, true) <= 64);
+  scatter(5, 1e30, 1e-3, 1e20, 31); /* extents that no float holds, and none */
+  bodies = bodies_of_scene();
+  def = talus_detect_def_default();
+  scene.record[1][0] = -3e45;
+  CHECK(compare_lent(def, &bodies, true) <= 64);
+  bodies.count = 1;
+  CHECK(compare_lent(def, &bodies, false) <= 64);
+  bodies.count = 0;
+  CHECK_EQ_U64(compare_lent(def, &bodies, true), 0);
+}
+
+/* Bodies go to the host for pairs of boxes; what comes out is on the device again. */
+TEST(pairs_of_arrays_on_the_device_are_those_of_the_host) {
+  talus_detect_def def = talus_detect_def_default();
+  talus_pairs cpu, found;
+  talus_detector *detector;
+  static talus_box boxes[500];
+  scatter(500, 5, 0.2, 0.6, 32);
+  const talus_detect_bodies bodies = bodies_of_scene();
+  for (size_t i = 0; i < scene.n; ++i) {
+    const double *x = scene.record[i];
+    boxes[i] = (talus_box){{x[0], x[1], x[2]}, {x[0] + x[3], x[1] + 0.5, x[2] + x[3]}};
+  }
+  def.backend = backend_of_test();
+  def.memory = TALUS_ON_DEVICE;
+  CHECK_OK(talus_detector_create(&def, &detector));
+  const talus_detect_bodies lent = lend_bodies(detector, &bodies, true);
+  CHECK_OK(talus_find_pairs(NULL, &bodies, &cpu, NULL));
+  CHECK_OK(talus_detector_find_pairs(detector, &lent, &found, NULL));
+  CHECK(cpu.count > 100 && found.count == cpu.count);
+  compare_rows(detector, cpu.data, found.data, cpu.count * sizeof *cpu.data);
+  talus_pairs_free(&cpu);
+  CHECK_OK(talus_find_box_pairs(NULL, boxes, 500, &cpu, NULL));
+  CHECK_OK(talus_detector_find_box_pairs(detector, lend(detector, boxes, sizeof boxes), 500, &found,
+                                         NULL));
+  CHECK(cpu.count > 100 && found.count == cpu.count);
+  compare_rows(detector, cpu.data, found.data, cpu.count * sizeof *cpu.data);
+  talus_pairs_free(&cpu);
+  talus_detector_release(detector, (void *)(uintptr_t)lent.position);
+  talus_detector_release(detector, NULL);
+  talus_detector_destroy(detector);
+}
+
+/* With the messages of the host. */
+TEST(wrong_rows_on_the_device_are_told_as_on_the_host) {
+  const struct {
+    size_t row, column;
+    double value;
+    const char *message;
+  } wrong[] = {{7, 1, NAN, "row 7: its position"},
+               {3, 3, -1, "row 3: its radius is -1"},
+               {0, 3, INFINITY, "row 0: its radius is inf"},
+               {9, 3, 1e308, "row 9: its box reaches beyond"},
+               {5, 3, 2.1, "row 5: with the margin it is longer than half the period"}};
+  talus_detect_def def = talus_detect_def_default();
+  talus_detector *detector;
+  talus_contacts found;
+  def.backend = backend_of_test();
+  def.memory = TALUS_ON_DEVICE;
+  def.domain = (talus_domain_def){
+      .enabled = true, .periodic = {false, false, true}, .box = {{-4, -4, -4}, {4, 4, 4}}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+    scatter(10, 1, 0.3, 0.6, 33);
+    scene.record[wrong[i].row][wrong[i].column] = wrong[i].value;
+    const talus_detect_bodies bodies = bodies_of_scene();
+    CHECK_OK(talus_detector_create(&def, &detector));
+    const talus_detect_bodies lent = lend_bodies(detector, &bodies, i % 2 == 0);
+    CHECK(talus_detector_find_contacts(detector, &lent, &found, NULL) == TALUS_ERROR_INVALID);
+    CHECK(found.count == 0);
+    CHECK_MSG(strstr(talus_last_error(), wrong[i].message), "%s", talus_last_error());
+    talus_detector_destroy(detector);
+  }
+}
+
+TEST(memory_on_a_device_needs_a_detector_that_has_one) {
+  talus_detect_def def = talus_detect_def_default();
+  talus_detector *detector;
+  talus_contacts found;
+  void *block = &def;
+  scatter(3, 1, 0.3, 0.6, 34);
+  const talus_detect_bodies bodies = bodies_of_scene();
+  CHECK_OK(talus_detector_create(&def, &detector));
+  CHECK(talus_detector_allocate(detector, 8, &block) == TALUS_ERROR_INVALID && !block);
+  CHECK(strstr(talus_last_error(), "the backend cpu has no device"));
+  talus_detector_destroy(detector);
+  def.memory = TALUS_ON_DEVICE;
+  CHECK(talus_detector_create(&def, &detector) == TALUS_ERROR_INVALID && !detector);
+  def.backend = backend_of_test();
+  CHECK(talus_find_contacts(&def, &bodies, &found, NULL) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "make a detector"));
 }
 
 /* ---- the device itself ----------------------------------------------------------------------- */
@@ -345,6 +496,10 @@ TEST(what_a_device_cannot_do_is_done_by_the_cpu_or_refused) {
   CHECK(pairs.count == 1 && stats.fallback && stats.backend == TALUS_BACKEND_CPU);
   talus_pairs_free(&pairs);
   def.no_fallback = true;
+  def.broad = TALUS_BROAD_KDTREE;
+  CHECK(talus_find_box_pairs(&def, far + 1, 1, &pairs, &stats) == TALUS_ERROR_UNSUPPORTED);
+  CHECK(strstr(talus_last_error(), "by no other broad phase"));
+  def.broad = TALUS_BROAD_AUTO;
   CHECK(talus_find_contacts(&def, &bodies, &found, &stats) == TALUS_ERROR_UNSUPPORTED);
   CHECK(strstr(talus_last_error(), "no contacts of meshes"));
   CHECK(talus_find_box_pairs(&def, far, 2, &pairs, &stats) == TALUS_ERROR_UNSUPPORTED);

@@ -68,6 +68,26 @@ static void put(size_t row, uint32_t shape, double x, double y, double z) {
   scene.fixed[row] = shape >= FREE;
 }
 
+TEST(contacts_of_all_kinds_in_pieces_agree) {
+  const talus_detect_bodies bodies = scatter(check_is_short() ? 60 : 250, 0, SOLIDS, 5, 79);
+  talus_detect_def def = talus_detect_def_default();
+  for (def.pieces = 1; def.pieces <= 64; def.pieces *= 8)
+    CHECK(compare(def, &bodies) > 50);
+}
+
+TEST(bodies_in_arrays_on_the_device_agree) {
+  const talus_shape_def wall = {.kind = TALUS_REVOLVED, .size = {1, 1, 3}};
+  talus_detect_bodies bodies = scatter(check_is_short() ? 60 : 300, 0, SOLIDS, 6, 77);
+  compare_lent(talus_detect_def_default(), &bodies, false);
+  bodies = scatter(40, 0, 1, 2, 78);
+  talus_shape_def both[2] = {solids[0], wall}; /* by the CPU */
+  bodies.shapes = both;
+  bodies.shape_count = 2;
+  scene.shape[0] = 1;
+  scene.fixed[0] = 1;
+  compare_lent(talus_detect_def_default(), &bodies, false);
+}
+
 TEST(every_kind_against_every_kind_agrees) {
   const size_t n = check_is_short() ? 40 : 150;
   for (uint32_t a = 0; a < FREE; ++a)

@@ -677,6 +677,78 @@ TEST(surrogates_change_no_bit_with_threads_and_restarts) {
   }
 }
 
+/* ---- backends -------------------------------------------------------------------------------- */
+
+static talus_status find_no_forces(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                                   tl_contacts *contacts, talus_vec3 *force, talus_vec3 *torque,
+                                   tl_penalty_sums *sums, tl_penalty_tangents *tangents) {
+  TL_TRY(tl_penalty_find_forces(crowd, motion, contacts, force, torque, sums, tangents));
+  memset(force, 0, crowd->model->bodies * sizeof *force);
+  memset(torque, 0, crowd->model->bodies * sizeof *torque);
+  *sums = (tl_penalty_sums){0};
+  return TALUS_OK;
+}
+
+TEST(forces_of_springs_come_from_the_backend) {
+  tl_backend without = tl_backend_cpu;
+  without.find_forces = find_no_forces;
+  for (int method = -1; method <= TALUS_IMPLICIT_EULER; ++method) {
+    settings s = usual;
+    s.method = method < 0 ? TALUS_IMPLICIT_NEWTON : (talus_implicit_method)method;
+    talus_world_def def = talus_world_def_default();
+    talus_world *world = make(&s);
+    if (method < 0) { /* velocity Verlet */
+      talus_world_destroy(world);
+      def.dt = s.dt, def.solve.kind = TALUS_SOLVE_PENALTY;
+      CHECK_OK(talus_world_create(&def, &world));
+      world->penalty.is_general = true;
+    }
+    world->backend = &without;
+    const talus_body ball = drop(world, &s, 1e-3, 0);
+    talus_body_info info;
+    CHECK_OK(talus_world_step(world, 100));
+    CHECK_OK(talus_world_get_body(world, ball, &info));
+    CHECK_NEAR(info.velocity.z, -0.1 * 9.81, 1e-4);
+    talus_world_destroy(world);
+  }
+}
+
+static int searches, pushes;
+
+static talus_status count_search(const tl_crowd *crowd, const tl_pairs *pairs,
+                                 const talus_real *margins, tl_contacts *contacts) {
+  searches++;
+  return tl_backend_cpu.find_contacts(crowd, pairs, margins, contacts);
+}
+
+static talus_status count_push(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                               tl_contacts *contacts, talus_vec3 *force, talus_vec3 *torque,
+                               tl_penalty_sums *sums, tl_penalty_tangents *tangents) {
+  pushes++;
+  return tl_penalty_find_forces(crowd, motion, contacts, force, torque, sums, tangents);
+}
+
+/* Limits of friction change forces, not places: contacts need not be found again for them. */
+TEST(renewed_limits_of_friction_search_no_contacts) {
+  settings s = usual;
+  tl_backend counted = tl_backend_cpu;
+  counted.find_contacts = count_search, counted.find_forces = count_push;
+  s.friction = 0.3, s.tolerance = 0.01;
+  talus_world *world = make(&s);
+  drop(world, &s, 1e-4, 0.1);
+  CHECK_OK(talus_world_step(world, 5));
+  world->backend = &counted;
+  searches = pushes = 0;
+  int inner = 0;
+  for (int i = 0; i < 20; ++i) {
+    CHECK_OK(talus_world_step(world, 1));
+    inner += report_of(world).inner;
+  }
+  printf("  %d iterations: %d searches, %d sums of forces\n", inner, searches, pushes);
+  CHECK(inner >= 5 && pushes > searches && searches <= inner + 20 + inner / 2);
+  talus_world_destroy(world);
+}
+
 /* ---- bad input ------------------------------------------------------------------------------- */
 
 TEST(bad_settings_are_refused) {

@@ -60,6 +60,46 @@ TEST(guesses_are_bounds_with_every_instruction_set) {
   }
 }
 
+/* The reference is tl_guess_prove, one pair after the other; the line of the centres must not lose
+ * a pair that comparison finds. */
+TEST(lanes_prove_what_a_pair_alone_proves) {
+  static const double reaches[] = {1e-9, 0.02, 0.3};
+  const tl_isa before = tl_isa_now();
+  int lines = 0, seen[3] = {0};
+  draw_batch(1);
+  for (int isa = 0; isa < TL_ISA_COUNT; ++isa) {
+    if (!tl_isa_has((tl_isa)isa))
+      continue;
+    tl_isa_use((tl_isa)isa);
+    for (uint32_t i = 0; i + TL_TRIANGLE_BLOCK <= MANY; i += TL_TRIANGLE_BLOCK) {
+      const double reach = reaches[i / TL_TRIANGLE_BLOCK % 3];
+      const int n = i % 7 == 0 ? 5 : TL_TRIANGLE_BLOCK;
+      tl_triangle_batch batch;
+      tl_guesses guesses;
+      tl_proofs proofs;
+      guess(i, &batch, &guesses);
+      tl_iterative_loops_now()->prove_pairs(all.a, all.b, all.pairs + i, n, reach, &proofs);
+      const unsigned begun =
+          tl_iterative_loops_now()->begin_pairs(all.a, all.b, all.pairs + i, n, reach);
+      CHECK((proofs.apart | proofs.proven | proofs.near | begun) >> n == 0);
+      for (int k = 0; k < n; ++k) {
+        const tl_guess_verdict v = tl_guess_prove(&batch, &guesses, k, reach);
+        CHECK((proofs.apart >> k & 1) == (v == TL_GUESS_APART));
+        CHECK((proofs.proven >> k & 1) == (v == TL_GUESS_NEAR));
+        CHECK((proofs.near >> k & 1) == tl_guess_is_near(&batch, &guesses, k, reach));
+        seen[v]++;
+        if (begun >> k & 1)
+          continue;
+        lines++;
+        CHECK(tl_triangle_triangle(&all.a[i + (uint32_t)k], &all.b[i + (uint32_t)k]).square >
+              reach * reach);
+      }
+    }
+  }
+  tl_isa_use(before);
+  CHECK(lines > 100 && seen[0] > 100 && seen[1] > 100 && seen[2] > 100);
+}
+
 TEST(hybrid_finds_the_pairs_of_comparison) {
   static const double reaches[] = {1e-9, 0.02, 0.3, 10};
   for (uint32_t stream = 0; stream < (uint32_t)check_cases(8); ++stream) {

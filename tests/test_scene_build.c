@@ -314,6 +314,63 @@ TEST(info_counts_the_bodies_that_emitters_add) {
   talus_scene_free(scene);
 }
 
+static talus_body_info body_at(const talus_world *world, size_t row) {
+  talus_body body;
+  talus_body_info info;
+  CHECK_OK(talus_world_body_at(world, row, &body));
+  CHECK_OK(talus_world_get_body(world, body, &info));
+  return info;
+}
+
+TEST(copies_of_a_body_are_turned_and_shifted) {
+  talus_world *world =
+      build("talus: 1\nuntil: 1\nmaterials: {m: {}}\nshapes: {s: {box: [1, 2, 3]}}\nbodies:\n"
+            "  - {shape: s, at: [3, 1, 0.5], velocity: [0, 2, 0], spin: [1, 0, 4], repeat: [\n"
+            "     {count: 5, turn: {axis: [0, 0, 1], degrees: 72}, through: [1, 1, 0]},\n"
+            "     {count: 3, shift: [0, 0, 2], turn: {axis: [0, 0, 1], degrees: 10}}]}\n");
+  CHECK_EQ_U64(talus_world_body_count(world), 15);
+  for (int layer = 0; layer < 3; ++layer)
+    for (int i = 0; i < 5; ++i) {
+      const talus_body_info body = body_at(world, (size_t)(5 * layer + i));
+      const double rad = acos(-1) / 180, near = TALUS_SINGLE ? 1e-6 : 1e-14;
+      const double angle = (72 * i + 10 * layer) * rad, own = 72 * i * rad,
+                   turned = 10 * layer * rad;
+      const double x = 1 + 2 * cos(own), y = 1 + 2 * sin(own);
+      CHECK_NEAR(body.position.x, x * cos(turned) - y * sin(turned), 1e-14);
+      CHECK_NEAR(body.position.y, x * sin(turned) + y * cos(turned), 1e-14);
+      CHECK_NEAR(body.position.z, 0.5 + 2 * layer, 1e-14);
+      CHECK_NEAR(body.velocity.x, -2 * sin(angle), near);
+      CHECK_NEAR(body.velocity.y, 2 * cos(angle), near);
+      CHECK_NEAR(body.spin.x, cos(angle), near);
+      CHECK_NEAR(body.spin.z, 4, near);
+      CHECK_NEAR(body.rotation.w, cos(angle / 2), near);
+      CHECK_NEAR(body.rotation.z, sin(angle / 2), near);
+    }
+  talus_world_destroy(world);
+}
+
+/* Of a thousand numbers: within the half width, on both sides, with the variance w^2 / 3. */
+TEST(copies_differ_by_random_numbers) {
+#define CLOUD                                                                                      \
+  "talus: 1\nuntil: 1\nmaterials: {m: {}}\nshapes: {s: {sphere: 0.01}}\nbodies:\n"                 \
+  "  - {shape: s, repeat: {count: 1000, shift: [1, 0, 0]}, spread: {velocity: [0.5, 0, 2], "       \
+  "seed: "
+  talus_world *world = build(CLOUD "4}}\n");
+  double sum = 0, square = 0;
+  for (size_t i = 0; i < 1000; ++i) {
+    const talus_body_info body = body_at(world, i);
+    const double v = (double)body.velocity.z;
+    CHECK(body.position.x == (double)i && body.velocity.y == 0 && fabs(v) <= 2);
+    CHECK(fabs((double)body.velocity.x) <= 0.5);
+    sum += v, square += v * v;
+  }
+  CHECK_NEAR(sum / 1000, 0, 0.15); /* four deviations */
+  CHECK_NEAR(square / 1000, 4.0 / 3, 0.16);
+  talus_world_destroy(world);
+  CHECK(hash_of(CLOUD "4}}\n") != hash_of(CLOUD "5}}\n"));
+  CHECK(hash_of(CLOUD "4}}\n") != hash_of(CLOUD "4}}\nseed: 1\n"));
+}
+
 TEST(equal_shapes_in_place_make_equal_worlds) {
   talus_world *one = build("talus: 1\nuntil: 1\nmaterials: {m: {}}\nshapes: {s: {sphere: 0.1}}\n"
                            "bodies: [{shape: s}, {shape: s, at: [1, 0, 0]}]\n");

@@ -418,6 +418,32 @@ TEST(the_way_to_a_wall_is_no_longer_than_to_its_image_beyond_the_period) {
   talus_world_destroy(world);
 }
 
+/* Flags at both ends of a wall that is 3.5 periods long: those beside the ball are of images whose
+ * centres are two periods away. */
+TEST(flags_of_a_wall_of_several_periods_are_seen_and_nobody_leaps_over_them_unseen) {
+  static const double corners[] = {-1.75, 0, -0.1, -1.75, 0.1, 0.1, -1.75, -0.1, 0.1,
+                                   1.75,  0, -0.1, 1.75,  0.1, 0.1, 1.75,  -0.1, 0.1};
+  static const uint32_t flags[] = {0, 1, 2, 3, 4, 5};
+  static told heard;
+  meeting m = meet(TALUS_SOLVE_CCP, TALUS_MESH, 0, 0, 0);
+  m.wall.points = corners, m.wall.point_count = 6;
+  m.wall.triangles = flags, m.wall.triangle_count = 2;
+  m.at.z = 0, m.velocity = (talus_vec3){0, 0, 0};
+  for (int fast = 0; fast < 2; ++fast) {
+    m.at.x = fast ? 0 : 0.2, m.velocity.x = TL_R(fast ? 400 : 0.01);
+    talus_world *world = world_of(&m, &heard);
+    world->model.domain.enabled = true, world->model.domain.periodic[0] = true;
+    world->model.domain.box.lo = (talus_dvec3){-0.5, -5, -5};
+    world->model.domain.box.hi = (talus_dvec3){0.5, 5, 5};
+    world->model.unswept = 1, world->model.margin = TL_R(1e-3);
+    CHECK_OK(talus_world_step(world, 1));
+    const double room = (double)world->model.property.room[1];
+    CHECK_MSG(fast || room < 0.06, "it may go %g m", room);
+    CHECK_EQ_U64(heard.count, (uint64_t)fast);
+    talus_world_destroy(world);
+  }
+}
+
 /* One pass over all bodies for each wall would make a bed of 100,000 fixed grains take a second. */
 TEST(walls_that_are_added_between_two_steps_end_what_bodies_know_of_walls_once) {
   static told heard;

@@ -5,6 +5,7 @@
 
 #include <talus/mesh.h>
 
+#include "solve/penalty/penalty.h"
 #include "world/world.h"
 
 #include <math.h>
@@ -158,6 +159,38 @@ TEST(a_slow_slide_makes_no_jump_of_force) {
       CHECK(jump < 1e-4);
       CHECK(points > 4 || (kind == STONE && fusion == TALUS_FUSION_LOCAL));
     }
+}
+
+/* Three points that touch, two of which are so far apart: the weights of those two, and of the one
+ * beside them. */
+static void share_three(const slide *s, double between, talus_real out[3]) {
+  tl_contact rows[3];
+  tl_penalty_share shares[3];
+  const tl_contacts contacts = {.data = rows, .count = 3};
+  const tl_crowd crowd = {.model = &s->world->model, .penalty = &s->world->penalty};
+  memset(rows, 0, sizeof rows);
+  for (int i = 0; i < 3; ++i) {
+    rows[i].a = 0, rows[i].b = 1;
+    rows[i].normal = (talus_vec3){0, 0, 1}, rows[i].gap = TL_R(0.5 * REACH);
+    rows[i].point = (talus_dvec3){i == 2 ? 1 : i * between, 0.3 * (i % 2) * between, 0};
+  }
+  tl_penalty_share_out(&crowd, &contacts, shares);
+  for (int i = 0; i < 3; ++i)
+    out[i] = shares[i].weight;
+}
+
+TEST(points_at_exactly_one_place_count_as_those_that_are_hardly_apart) {
+  const slide s = begin(PLATE, TALUS_FUSION_THESIS);
+  static const double between[] = {1e-9, 1e-100, 0};
+  at(&s, 0);
+  for (size_t k = 0; k < sizeof between / sizeof *between; ++k) {
+    talus_real weight[3];
+    share_three(&s, between[k], weight);
+    CHECK_NEAR(weight[0], 0.25, 1e-6);
+    CHECK_NEAR(weight[1], 0.25, 1e-6);
+    CHECK_NEAR(weight[2], 0.5, 1e-6);
+  }
+  talus_world_destroy(s.world);
 }
 
 TEST_MAIN()

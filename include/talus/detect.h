@@ -28,6 +28,12 @@ extern "C" {
 
 /* ---- how ----------------------------------------------------------------------------------- */
 
+/* Where arrays of numbers are that calls take and give. */
+typedef enum talus_memory {
+  TALUS_ON_HOST,
+  TALUS_ON_DEVICE /* in memory of the backend's device: for cuda of the first GPU */
+} talus_memory_kind;
+
 typedef struct talus_detect_def {
   talus_broad_kind broad;  /* how pairs are found; the answer is the same */
   double margin;           /* m, >= 0: how far apart two bodies may be and still count */
@@ -36,6 +42,16 @@ typedef struct talus_detect_def {
   talus_narrow_def narrow; /* how pairs become contacts */
   talus_backend backend;   /* where the work is done; results are the same, byte for byte */
   bool no_fallback;        /* what the backend cannot do is refused instead of done by the CPU */
+  /* TALUS_ON_DEVICE: position, radius, shape, scale, rotation, fixed and boxes, and the rows that
+   * come out, are addresses of the device (talus_detector_allocate, or of your own CUDA code, whose
+   * work on them is finished); tables of shapes are in ordinary memory. With a detector only, and
+   * not with the backend cpu. Spheres stay there: their contacts move at most 64 bytes a call, and
+   * 16 for each body with more than 256 of them. Of other shapes the bodies are copied to the host
+   * and back, contacts are not; moved_bytes counts it. */
+  talus_memory_kind memory;
+  /* On a device, where contacts do not fit beside their bodies: they come home in so many turns,
+   * one after the other; the rows are the same. 0: 1. The CPU needs none. */
+  int pieces;
 } talus_detect_def;
 
 TALUS_API talus_detect_def talus_detect_def_default(void); /* auto, margin 0, not periodic */
@@ -202,6 +218,17 @@ TALUS_API talus_status talus_detector_find_contacts(talus_detector *detector,
                                                     const talus_detect_bodies *bodies,
                                                     talus_contacts *contacts,
                                                     talus_detect_stats *stats);
+
+/* Memory of the detector's device, for TALUS_ON_DEVICE: a block of `bytes` with undefined content,
+ * which is released with the detector, or before; copies of `bytes` to it and from it, of results
+ * too. The address cannot be read by ordinary code. TALUS_ERROR_INVALID with the backend cpu. */
+TALUS_API talus_status talus_detector_allocate(talus_detector *detector, size_t bytes,
+                                               void **block);
+TALUS_API void talus_detector_release(talus_detector *detector, void *block); /* NULL is fine */
+TALUS_API talus_status talus_detector_upload(talus_detector *detector, void *to, const void *from,
+                                             size_t bytes);
+TALUS_API talus_status talus_detector_download(talus_detector *detector, void *to, const void *from,
+                                               size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -5,12 +5,13 @@
 #include <math.h>
 #include <stdio.h>
 
-/* In single precision, rotations and gaps have about seven digits. */
+/* In single precision, rotations and gaps have about seven digits: a nut on a thread comes to 0.010
+ * halos, a bullet that a sweep stops to 1.6e-6 sizes. */
 /* part of the smaller radius, in addition to the slop */
-#define ALLOWED_SIZES (TALUS_SINGLE ? 1e-5 : 1e-6)
-#define FINE_SIZES    (TALUS_SINGLE ? 1e-5 : 1e-6) /* motion that is not resolved */
+#define ALLOWED_SIZES (TALUS_SINGLE ? 3e-6 : 1e-6)
+#define FINE_SIZES    (TALUS_SINGLE ? 3e-6 : 1e-6) /* motion that is not resolved */
 /* the same with adaptive steps, as a part of the halo */
-#define FINE_HALOS (TALUS_SINGLE ? 0.1 : 0.01)
+#define FINE_HALOS (TALUS_SINGLE ? 0.02 : 0.01)
 
 /* The smallest bounding radius of a moving body; 0: there is none. */
 static double least_radius(const tl_model *model) {

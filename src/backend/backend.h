@@ -9,6 +9,7 @@
 #include "broad/broad.h"
 #include "narrow/narrow.h"
 #include "shape/shape.h"
+#include "solve/penalty/penalty.h"
 #include "solve/solve.h"
 
 typedef struct tl_backend {
@@ -20,6 +21,10 @@ typedef struct tl_backend {
   talus_status (*find_contacts)(const tl_crowd *, const tl_pairs *, const talus_real *margins,
                                 tl_contacts *);
   talus_status (*solve)(const tl_crowd *, tl_contacts *, tl_twists *, tl_solve_report *);
+  /* Of springs (penalty), at the poses of the crowd (tl_penalty_find_forces). */
+  talus_status (*find_forces)(const tl_crowd *, const tl_penalty_motion *, tl_contacts *,
+                              talus_vec3 *force, talus_vec3 *torque, tl_penalty_sums *,
+                              tl_penalty_tangents *);
 } tl_backend;
 
 extern const tl_backend tl_backend_cpu;

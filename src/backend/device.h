@@ -55,6 +55,7 @@ typedef struct tl_device_calls {
   void (*close)(tl_device *);
   /* Makes *block `bytes` long, with undefined content; 0 frees it. */
   talus_status (*resize)(tl_device *, tl_device_block *block, size_t bytes);
+  size_t (*left)(tl_device *); /* bytes that are free */
   talus_status (*upload)(tl_device *, void *to, const void *from, size_t bytes);
   talus_status (*download)(tl_device *, void *to, const void *from, size_t bytes);
   talus_status (*clear)(tl_device *, void *block, size_t bytes); /* to zeros */
@@ -82,6 +83,7 @@ struct tl_device {
 /* TALUS_ERROR_UNSUPPORTED if this build has no such device, TALUS_ERROR_DEVICE if the machine has
  * none that works; the message says what was found, what is needed, and the remedy. */
 talus_status tl_device_open_check(tl_device **device);
+void tl_device_limit_check(size_t bytes); /* that check devices hold; for tests */
 talus_status tl_device_open_cuda(tl_device **device);
 
 /* True if this build has CUDA; and the description of the machine's GPU, "NVIDIA H200 ...", or ""

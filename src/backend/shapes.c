@@ -145,13 +145,13 @@ static talus_status find_points(tl_device *device, tl_device_shapes *blocks, tl_
 
 static talus_status place_points(tl_device *device, tl_device_spheres *near,
                                  tl_device_shapes *blocks, const tl_pair_task *task, size_t pairs,
-                                 size_t *count) {
+                                 size_t pieces, size_t *count) {
   uint64_t total;
   TL_DEVICE_RESERVE(blocks->targets, pairs + 1, uint64_t);
   TL_TRY(device->calls->sum(device, pairs, task->counts, blocks->targets.data));
   TL_TRY(device->calls->download(device, &total, (uint64_t *)blocks->targets.data + pairs,
                                  sizeof total));
-  TL_DEVICE_RESERVE(near->contacts, (size_t)total, talus_row_contact);
+  TL_TRY(tl_device_reserve_contacts(device, near, (size_t)total, pieces));
   const tl_place_task place = {.owners = task->owners,
                                .others = task->others,
                                .counts = task->counts,
@@ -165,23 +165,40 @@ static talus_status place_points(tl_device *device, tl_device_spheres *near,
   return TALUS_OK;
 }
 
+/* Those of pairs first, first + 1, ... */
 static talus_status find_contacts(tl_device *device, tl_device_spheres *near,
                                   tl_device_shapes *blocks, const tl_thread_bodies *bodies,
-                                  size_t pairs, size_t *count) {
+                                  size_t first, size_t pairs, size_t pieces, size_t *count) {
   TL_DEVICE_RESERVE(blocks->counts, pairs, uint32_t);
   TL_DEVICE_RESERVE(blocks->points, pairs, tl_point);
   TL_DEVICE_RESERVE(blocks->starts, pairs, uint32_t);
   TL_DEVICE_RESERVE(blocks->used, 1, uint32_t);
   TL_DEVICE_RESERVE(blocks->pool, 1, tl_point);
   tl_pair_task task = {.bodies = *bodies,
-                       .owners = near->owners.data,
-                       .others = near->others.data,
+                       .owners = (const uint32_t *)near->owners.data + first,
+                       .others = (const uint32_t *)near->others.data + first,
                        .counts = blocks->counts.data,
                        .points = blocks->points.data,
                        .used = blocks->used.data,
                        .starts = blocks->starts.data};
   TL_TRY(find_points(device, blocks, &task, pairs));
-  return place_points(device, near, blocks, &task, pairs, count);
+  return place_points(device, near, blocks, &task, pairs, pieces, count);
+}
+
+static talus_status find_in_pieces(tl_device *device, tl_device_spheres *near,
+                                   tl_device_shapes *blocks, const tl_spheres_asked *spheres,
+                                   const tl_thread_bodies *bodies, size_t pairs, size_t *count) {
+  const size_t pieces = spheres->pieces > 1 ? spheres->pieces : 1;
+  const size_t each = (pairs + pieces - 1) / pieces;
+  for (size_t first = 0; first < pairs; first += each) {
+    const size_t n = pairs - first < each ? pairs - first : each;
+    size_t found;
+    TL_TRY(find_contacts(device, near, blocks, bodies, first, n, pieces, &found));
+    *count += found;
+    if (pieces > 1 && found > 0)
+      TL_TRY(spheres->take(spheres->context, near->contacts.data, found));
+  }
+  return TALUS_OK;
 }
 
 talus_status tl_device_find_sent(tl_device *device, tl_device_spheres *near,
@@ -201,8 +218,7 @@ talus_status tl_device_find_sent(tl_device *device, tl_device_spheres *near,
     return tl_fail(TALUS_ERROR_MEMORY,
                    "%zu pairs are more than a device counts (4e9); use fewer bodies at a time",
                    *pairs);
-  if (*pairs > 0)
-    TL_TRY(find_contacts(device, near, blocks, &bodies, *pairs, count));
+  TL_TRY(find_in_pieces(device, near, blocks, spheres, &bodies, *pairs, count));
   return tl_device_tell(device, times);
 }
 

@@ -2,11 +2,11 @@
 #include "backend/spheres.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "backend/thread/tasks.h"
 
-#define MEASURERS  ((size_t)65536)
-#define JOINERS    ((size_t)2)
+#define MEASURERS  ((size_t)1024)
 #define ROOMY      1e-6 /* part of an edge by which cells are wider, for rounding of positions */
 #define ALIKE      3.0  /* ratio of widths up to which bodies share a level */
 #define FEW_CELLS  ((double)((uint64_t)1 << 18)) /* number of cells that is not worth reducing, */
@@ -32,26 +32,48 @@ talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t
   return device->calls->resize(device, block, bytes + bytes / 32);
 }
 
+talus_status tl_device_reserve_contacts(tl_device *device, tl_device_spheres *blocks, size_t n,
+                                        size_t pieces) {
+  const talus_status status =
+      tl_device_reserve(device, &blocks->contacts, n, sizeof(talus_row_contact));
+  const double left = (double)device->calls->left(device);
+  if (status != TALUS_ERROR_MEMORY || !(left > sizeof(talus_row_contact)))
+    return status;
+  char message[512]; /* the reason, which is about to be replaced */
+  (void)snprintf(message, sizeof message, "%s", tl_last_message());
+  const double wanted = 1.1 * (double)n * (double)pieces * sizeof(talus_row_contact);
+  return tl_fail(TALUS_ERROR_MEMORY, "%s; for %zu contacts %.0f pieces would do (--pieces)",
+                 message, n * pieces, ceil(wanted / left));
+}
+
 #define RESERVE TL_DEVICE_RESERVE
 #define LAUNCH  TL_DEVICE_LAUNCH
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
-static talus_status measure(tl_device *device, tl_device_spheres *blocks, size_t count,
-                            tl_thread_extent *extent) {
+/* *odd: rows have numbers that the host must look at. */
+static talus_status measure(tl_device *device, tl_device_spheres *blocks,
+                            const tl_thread_search *search, const uint32_t *odd,
+                            tl_thread_extent *extent, bool *is_odd) {
   RESERVE(blocks->parts, MEASURERS, tl_thread_extent);
-  const tl_measure_task task = {
-      .rows = blocks->rows.data, .count = count, .threads = MEASURERS, .parts = blocks->parts.data};
-  tl_thread_extent parts[JOINERS];
+  RESERVE(blocks->measured, 1, tl_thread_measured);
+  const tl_measure_task task = {.rows = search->rows,
+                                .count = search->count,
+                                .threads = MEASURERS,
+                                .parts = blocks->parts.data};
+  const tl_join_task join = {
+      .count = MEASURERS, .parts = task.parts, .odd = odd, .joined = blocks->measured.data};
+  tl_thread_measured all;
   LAUNCH(measure, task, MEASURERS);
-  for (size_t left = MEASURERS; left > JOINERS; left /= 32) {
-    const tl_join_task join = {.count = left, .threads = left / 32, .parts = blocks->parts.data};
-    LAUNCH(join, join, join.threads);
+  LAUNCH(join, join, 1);
+  TL_TRY(device->calls->download(device, &all, join.joined, sizeof all));
+  for (int k = 0; k < 3; ++k) {
+    extent->low[k] = all.low[k];
+    extent->high[k] = all.low[k] + (double)all.span[k];
   }
-  TL_TRY(device->calls->download(device, parts, task.parts, sizeof parts));
-  *extent = tl_thread_extent_none();
-  for (size_t k = 0; k < JOINERS; ++k)
-    tl_thread_extent_join(extent, &parts[k]);
+  extent->smallest = (double)all.smallest;
+  extent->largest = (double)all.largest;
+  *is_odd = all.odd != 0;
   return TALUS_OK;
 }
 
@@ -179,7 +201,7 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   RESERVE(blocks->looks, count, tl_thread_look);
   RESERVE(blocks->levels, 1, uint32_t);
   TL_TRY(device->calls->clear(device, blocks->levels.data, sizeof(uint32_t)));
-  const tl_key_task key = {.rows = blocks->rows.data,
+  const tl_key_task key = {.rows = search->rows,
                            .grid = search->grid,
                            .margin = search->margin,
                            .last = cells,
@@ -198,7 +220,7 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
     RESERVE(blocks->ends, cells, uint32_t);
     ends = blocks->ends.data;
   }
-  const tl_gather_task gather = {.rows = blocks->rows.data,
+  const tl_gather_task gather = {.rows = search->rows,
                                  .keys = {blocks->keys[in_room].data, wide},
                                  .slots = blocks->slots[in_room].data,
                                  .space = search->grid.space,
@@ -211,7 +233,6 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   LAUNCH(gather, gather, count);
   if (ends)
     LAUNCH(fill, fill, (size_t)((cells + TL_FILL_CELLS - 1) / TL_FILL_CELLS));
-  search->rows = gather.rows;
   search->looks = gather.looks;
   search->keys = gather.keys;
   search->slots = gather.slots;
@@ -220,6 +241,57 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   search->is_plain = ends && !wide;
   for (int k = 0; k < 3; ++k)
     search->is_plain &= !(search->grid.space.period[k] > 0);
+  return TALUS_OK;
+}
+
+/* ---- rounded cells --------------------------------------------------------------------------- */
+
+static talus_status count_corners(tl_device *device, tl_device_spheres *blocks,
+                                  const tl_thread_search *search, size_t *places) {
+  uint64_t total;
+  RESERVE(blocks->corners, search->count, uint32_t);
+  RESERVE(blocks->starts, search->count + 1, uint64_t);
+  const tl_corners_task corners = {.search = *search, .counts = blocks->corners.data};
+  LAUNCH(corners, corners, search->count);
+  TL_TRY(device->calls->sum(device, search->count, corners.counts, blocks->starts.data));
+  TL_TRY(device->calls->download(
+      device, &total, (const uint64_t *)blocks->starts.data + search->count, sizeof total));
+  *places = (size_t)total;
+  return TALUS_OK;
+}
+
+/* Makes the list of each cell; rows are sorted. */
+static talus_status make_lists(tl_device *device, tl_device_spheres *blocks, uint64_t cells,
+                               tl_thread_search *search) {
+  const bool wide = search->keys.wide;
+  size_t places;
+  TL_TRY(count_corners(device, blocks, search, &places));
+  for (int k = 0; k < 2; ++k) {
+    TL_TRY(tl_device_reserve(device, &blocks->lists[k], places,
+                             wide ? sizeof(uint64_t) : sizeof(uint32_t)));
+    RESERVE(blocks->places[k], places, uint32_t);
+  }
+  const tl_lists_task lists = {.search = *search,
+                               .starts = blocks->starts.data,
+                               .keys = {blocks->lists[0].data, wide},
+                               .places = blocks->places[0].data};
+  LAUNCH(lists, lists, search->count);
+  const tl_device_sort sort = {{blocks->lists[0].data, blocks->lists[1].data},
+                               {blocks->places[0].data, blocks->places[1].data},
+                               wide};
+  bool in_room;
+  TL_TRY(device->calls->sort(device, places, bits_of(cells - 1), &sort, &in_room));
+  tl_ends_task ends = {
+      .keys = {blocks->lists[in_room].data, wide}, .count = places, .cells = cells};
+  search->lists =
+      (tl_touch_lists){.keys = ends.keys, .count = places, .places = blocks->places[in_room].data};
+  if (!search->ends)
+    return TALUS_OK;
+  RESERVE(blocks->list_ends, cells, uint32_t);
+  search->lists.ends = ends.ends = blocks->list_ends.data;
+  const tl_fill_task fill = {.keys = ends.keys, .count = places, .ends = ends.ends, .cells = cells};
+  LAUNCH(ends, ends, places);
+  LAUNCH(fill, fill, (size_t)((cells + TL_FILL_CELLS - 1) / TL_FILL_CELLS));
   return TALUS_OK;
 }
 
@@ -297,7 +369,7 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 /* Lists all contacts; repeats with more room if there was too little. */
 static talus_status list_touches(tl_device *device, tl_device_spheres *blocks,
-                                 const tl_thread_search *search, size_t *contacts) {
+                                 const tl_thread_search *search, bool by_cells, size_t *contacts) {
   size_t room = search->count / LIST_EACH;
   RESERVE(blocks->used, 1, uint64_t);
   for (;;) {
@@ -310,7 +382,8 @@ static talus_status list_touches(tl_device *device, tl_device_spheres *blocks,
         .list = {.owners = blocks->owners.data, .others = blocks->others.data, .room = room},
         .used = blocks->used.data};
     TL_TRY(device->calls->clear(device, touch.used, sizeof used));
-    LAUNCH(touch, touch, search->count);
+    TL_TRY(device->calls->launch(device, by_cells ? TL_TASK_corner : TL_TASK_touch, &touch,
+                                 search->count));
     TL_TRY(device->calls->download(device, &used, touch.used, sizeof used));
     *contacts = (size_t)used;
     if (used <= room)
@@ -319,17 +392,46 @@ static talus_status list_touches(tl_device *device, tl_device_spheres *blocks,
   }
 }
 
+static bool is_in_place(const tl_lent_spheres *lent) {
+  return sizeof(talus_real) == sizeof(double) && lent->position_stride == 4 &&
+         lent->radius_stride == 4 && lent->radius == lent->position + 3 &&
+         (uintptr_t)lent->position % sizeof(tl_thread_ball) == 0;
+}
+
+/* Looks at the caller's rows; copies them, unless they are in the order of the device's own. */
+static talus_status take_lent(tl_device *device, tl_device_spheres *blocks,
+                              const tl_spheres_asked *asked, tl_thread_search *search) {
+  tl_borrow_task borrow = {.lent = *asked->lent, .margin = asked->margin};
+  RESERVE(blocks->odd, 1, uint32_t);
+  borrow.odd = blocks->odd.data;
+  search->rows = (const tl_thread_ball *)(const void *)borrow.lent.position;
+  if (!is_in_place(asked->lent)) {
+    RESERVE(blocks->rows, asked->count, tl_thread_ball);
+    search->rows = borrow.rows = blocks->rows.data;
+  }
+  for (int k = 0; k < 3; ++k)
+    borrow.longest[k] = asked->period[k] > 0 ? 0.499 * asked->period[k] : DBL_MAX;
+  search->fixed = borrow.lent.fixed;
+  TL_TRY(device->calls->clear(device, borrow.odd, sizeof *borrow.odd));
+  LAUNCH(borrow, borrow, asked->count);
+  return TALUS_OK;
+}
+
 static talus_status send(tl_device *device, tl_device_spheres *blocks,
                          const tl_spheres_asked *asked, tl_thread_search *search) {
   const size_t count = asked->count;
   *search = (tl_thread_search){.count = count, .margin = asked->margin};
+  if (asked->lent)
+    return take_lent(device, blocks, asked, search);
   if (asked->is_there) {
+    search->rows = blocks->rows.data;
     search->fixed = asked->has_fixed ? blocks->fixed.data : NULL;
     search->planes = blocks->planes.data;
     search->plane_count = asked->plane_count;
     return TALUS_OK;
   }
   RESERVE(blocks->rows, count, tl_thread_ball);
+  search->rows = blocks->rows.data;
   TL_TRY(
       device->calls->upload(device, blocks->rows.data, asked->rows, count * sizeof *asked->rows));
   if (asked->fixed) {
@@ -354,14 +456,22 @@ talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
   *times = (tl_spheres_times){0};
   if (asked->count == asked->plane_count)
     return TALUS_OK;
-  TL_TRY(send(device, blocks, asked, search));
+  if (!asked->lent)
+    TL_TRY(send(device, blocks, asked, search));
   TL_TRY(device->calls->mark(device, TL_MARK_BEGUN));
-  TL_TRY(measure(device, blocks, asked->count, &extent));
+  if (asked->lent)
+    TL_TRY(send(device, blocks, asked, search));
+  TL_TRY(measure(device, blocks, search, asked->lent ? blocks->odd.data : NULL, &extent,
+                 &times->is_odd));
+  if (times->is_odd)
+    return TALUS_OK;
   times->cells = make_grid(asked, &extent, search);
   times->levels = search->grid.count;
   TL_TRY(sort_rows(device, blocks, asked->count, times->cells, search));
+  if (asked->by_cells)
+    TL_TRY(make_lists(device, blocks, times->cells, search));
   TL_TRY(device->calls->mark(device, TL_MARK_SORTED));
-  TL_TRY(list_touches(device, blocks, search, pairs));
+  TL_TRY(list_touches(device, blocks, search, asked->by_cells, pairs));
   TL_TRY(sort_list(device, blocks, search->count, *pairs));
   return device->calls->mark(device, TL_MARK_FOUND);
 }
@@ -380,15 +490,22 @@ talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *block
                                      tl_spheres_times *times) {
   tl_thread_search search;
   TL_TRY(tl_device_find_near(device, blocks, asked, &search, count, times));
-  if (asked->count == 0)
+  if (asked->count == 0 || times->is_odd)
     return TALUS_OK;
-  RESERVE(blocks->contacts, *count, talus_row_contact);
-  const tl_contact_task write = {.rows = blocks->rows.data,
-                                 .space = search.grid.space,
-                                 .margin = search.margin,
-                                 .owners = blocks->owners.data,
-                                 .others = blocks->others.data,
-                                 .contacts = blocks->contacts.data};
-  LAUNCH(contact, write, *count);
+  const size_t pieces = asked->pieces > 1 ? asked->pieces : 1,
+               each = (*count + pieces - 1) / pieces;
+  TL_TRY(tl_device_reserve_contacts(device, blocks, each, pieces));
+  for (size_t first = 0; first < *count; first += each) {
+    const size_t n = smaller(each, *count - first);
+    const tl_contact_task write = {.rows = search.rows,
+                                   .space = search.grid.space,
+                                   .margin = search.margin,
+                                   .owners = (const uint32_t *)blocks->owners.data + first,
+                                   .others = (const uint32_t *)blocks->others.data + first,
+                                   .contacts = blocks->contacts.data};
+    LAUNCH(contact, write, n);
+    if (pieces > 1)
+      TL_TRY(asked->take(asked->context, write.contacts, n));
+  }
   return tl_device_tell(device, times);
 }

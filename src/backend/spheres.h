@@ -6,13 +6,20 @@
 
 #include "backend/device.h"
 #include "base/memory.h"
+#include "backend/thread/corners.h"
+#include "backend/thread/lent.h"
 #include "backend/thread/spheres.h"
 
 /* The blocks of one caller, kept from call to call. */
 typedef struct tl_device_spheres {
-  tl_device_block levels, planes, rows, looks, fixed, parts, keys[2], slots[2], ends, used, longer,
-      runs, owners, others, spare[2], contacts;
+  tl_device_block levels, planes, rows, odd, looks, fixed, parts, measured, keys[2], slots[2], ends,
+      used, longer, runs, owners, others, spare[2], contacts, corners, starts, lists[2], places[2],
+      list_ends;
 } tl_device_spheres;
+
+/* Gets `count` contacts, which are on the device. */
+typedef talus_status tl_take_contacts(void *context, const talus_row_contact *contacts,
+                                      size_t count);
 
 /* Arguments. Arrays of the host. */
 typedef struct tl_spheres_asked {
@@ -21,11 +28,19 @@ typedef struct tl_spheres_asked {
   size_t count;
   double period[3], low[3]; /* m; 0: not periodic */
   double margin;            /* m: of a pair */
+  bool by_cells;            /* by rounded cells, not by bins; count is less than TL_CORNER_ROWS */
   /* Rows with a negative radius are these planes, in the same order. */
   const tl_thread_plane *planes;
   size_t plane_count;
   bool is_there;  /* rows, fixed and planes are already in the blocks of the device; */
   bool has_fixed; /* then: some bodies are fixed */
+  /* Instead of rows and fixed: arrays of the caller on the device. No planes. */
+  const tl_lent_spheres *lent;
+  /* More than 1: contacts are written in so many turns, each into the same block, and handed to
+   * `take`, in canonical order. */
+  size_t pieces;
+  tl_take_contacts *take;
+  void *context;
 } tl_spheres_asked;
 
 typedef struct tl_spheres_times {
@@ -33,6 +48,7 @@ typedef struct tl_spheres_times {
   double sort_ms, search_ms, write_ms;
   uint32_t levels;
   uint64_t cells;
+  bool is_odd; /* lent rows have numbers that the host must look at: nothing was searched */
 } tl_spheres_times;
 
 void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks);
@@ -52,12 +68,18 @@ talus_status tl_device_tell(tl_device *device, tl_spheres_times *times);
 /* Makes room for n elements; the old content is lost. */
 talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t n, size_t size);
 
+/* The same for contacts, of which each of `pieces` turns has n. If there is no memory, the message
+ * says how many turns would do. */
+talus_status tl_device_reserve_contacts(tl_device *device, tl_device_spheres *blocks, size_t n,
+                                        size_t pieces);
+
 #define TL_DEVICE_RESERVE(block, n, type)                                                          \
   TL_TRY(tl_device_reserve(device, &(block), (n), sizeof(type)))
 #define TL_DEVICE_LAUNCH(name, task, n)                                                            \
   TL_TRY(device->calls->launch(device, TL_TASK_##name, &(task), (n)))
 
-/* Finds the contacts; they stay on the device (blocks->contacts). No planes. */
+/* Finds the contacts; they stay on the device (blocks->contacts), unless they are taken in pieces.
+ * No planes. */
 talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *blocks,
                                      const tl_spheres_asked *asked, size_t *count,
                                      tl_spheres_times *times);

@@ -18,6 +18,8 @@
 #define TL_PAST_SAFE 0.999
 /* Shapes are searched up to this many bounding radii of a body, or ways of its step. */
 #define TL_PAST_SEARCHED 8
+/* Images of a wall on either side of the nearest one: no mesh is longer (TL_PARTS_PERIODS). */
+#define TL_PAST_IMAGES 8
 
 /* A wall at both ends of a step. */
 typedef struct tl_passing_wall {
@@ -99,16 +101,19 @@ TL_FN void tl_past_image(tl_past *w, const tl_passing_wall *wall, talus_dvec3 to
     w->through = wall->slot;
 }
 
-/* How far images of a wall beside the nearest one are looked for along an axis: 1 if one can be as
- * near as what is asked for, else 0. */
+/* How far images of a wall beside the nearest one are looked for along an axis: the farthest that
+ * can be as near as what is asked for, or 0. A wall of several periods reaches several of them. */
 TL_FN int tl_past_images(tl_past *w, const tl_passing_wall *wall, double length, double to) {
-  const double apart = length - fabs(to) - wall->reach;
   if (!(length > 0))
     return 0;
-  if (!(apart > fmax(w->way + wall->moved, fmin(w->room, w->searched))))
-    return 1;
-  w->room = fmin(w->room, apart);
-  return 0;
+  for (int n = 0; n < TL_PAST_IMAGES; ++n) {
+    const double apart = (n + 1) * length - fabs(to) - wall->reach;
+    if (!(apart > fmax(w->way + wall->moved, fmin(w->room, w->searched))))
+      continue;
+    w->room = fmin(w->room, apart);
+    return n;
+  }
+  return TL_PAST_IMAGES;
 }
 
 /* `to`: the body's centre at the end of the step. */

@@ -142,6 +142,17 @@ static talus_status check_def(const talus_detect_def *def) {
   if (def->threads < 0 || def->threads > 4096)
     return tl_fail(TALUS_ERROR_INVALID, "threads is %d; expected 0 (all cores) to 4096",
                    def->threads);
+  if (def->pieces < 0 || def->pieces > 1000000)
+    return tl_fail(TALUS_ERROR_INVALID, "pieces is %d; expected 0 or 1 (all at once) to 1000000",
+                   def->pieces);
+  if (def->pieces > 1 && def->memory == TALUS_ON_DEVICE)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "pieces come home: memory is TALUS_ON_DEVICE, where pieces is 0 or 1");
+  if ((unsigned)def->memory > TALUS_ON_DEVICE)
+    return tl_fail(TALUS_ERROR_INVALID, "memory %d does not exist", (int)def->memory);
+  if (def->memory == TALUS_ON_DEVICE && def->backend == TALUS_BACKEND_CPU)
+    return tl_fail(TALUS_ERROR_INVALID, "memory is TALUS_ON_DEVICE, and the backend cpu has no "
+                                        "device: use check or cuda");
   return check_domain(&def->domain);
 }
 
@@ -207,6 +218,11 @@ static talus_status begin(talus_detector *detector, size_t n, search *job) {
                           .arena = &detector->arena,
                           .counts = &detector->counts};
   detector->counts = (tl_narrow_counts){0};
+  detector->before = (tl_device_counters){0};
+  if (tl_detect_is_lent(detector))
+    TL_TRY(tl_detect_open_device(detector));
+  if (detector->device)
+    detector->before = detector->device->count;
   return TALUS_OK;
 }
 
@@ -228,9 +244,19 @@ static talus_status find_pairs(search *job) {
 }
 
 static talus_status find_pairs_anywhere(search *job) {
+  talus_detector *detector = job->detector;
   bool done;
-  TL_TRY(tl_detect_pairs_on_device(job->detector, job->boxes, &job->pairs, &job->stats, &done));
-  return done ? TALUS_OK : find_pairs(job);
+  TL_TRY(tl_detect_pairs_on_device(detector, job->boxes, &job->pairs, &job->stats, &done));
+  if (done)
+    return TALUS_OK;
+  TL_TRY(find_pairs(job));
+  if (!tl_detect_is_lent(detector))
+    return TALUS_OK;
+  TL_TRY(tl_detect_send(detector, job->pairs.data, job->pairs.count * sizeof *job->pairs.data,
+                        &detector->box_blocks.pairs));
+  job->pairs.data = detector->box_blocks.pairs.data;
+  tl_detect_count_moves(detector, &job->stats);
+  return TALUS_OK;
 }
 
 static void hand_out_pairs(const search *job, talus_pairs *pairs, talus_detect_stats *stats) {
@@ -251,8 +277,13 @@ talus_status talus_detector_find_pairs(talus_detector *detector, const talus_det
   TL_NEED(pairs);
   search job;
   talus_box *boxes;
+  talus_detect_bodies home;
   *pairs = (talus_pairs){0};
   TL_TRY(begin(detector, bodies->count, &job));
+  if (tl_detect_is_lent(detector)) {
+    TL_TRY(tl_detect_bring_bodies(detector, bodies, &home));
+    bodies = &home;
+  }
   const double begun = 1e3 * tl_clock();
   TL_TRY(tl_detect_load(detector, bodies, false));
   TL_TAKE(&detector->arena, bodies->count, &boxes);
@@ -328,8 +359,13 @@ talus_status talus_detector_find_box_pairs(talus_detector *detector, const talus
   TL_NEED(pairs);
   TL_NEED_SOME(boxes, n);
   search job;
+  void *home;
   *pairs = (talus_pairs){0};
   TL_TRY(begin(detector, n, &job));
+  if (tl_detect_is_lent(detector) && n < TL_DETECT_MOST_ROWS) {
+    TL_TRY(tl_detect_bring(detector, boxes, n * sizeof *boxes, &home));
+    boxes = home;
+  }
   const double begun = 1e3 * tl_clock();
   TL_TRY(load_boxes(&job, boxes, n));
   job.stats.bounds_ms = 1e3 * tl_clock() - begun;
@@ -402,6 +438,16 @@ static talus_status find_contacts(search *job) {
   return TALUS_OK;
 }
 
+static void hand_out_contacts(const search *job, talus_contacts *contacts,
+                              talus_detect_stats *stats) {
+  const talus_detector *detector = job->detector;
+  contacts->count = (size_t)job->stats.contacts;
+  contacts->data =
+      tl_detect_is_lent(detector) ? detector->blocks.contacts.data : detector->contacts.data;
+  if (stats)
+    *stats = job->stats;
+}
+
 talus_status talus_detector_find_contacts(talus_detector *detector,
                                           const talus_detect_bodies *bodies,
                                           talus_contacts *contacts, talus_detect_stats *stats) {
@@ -410,9 +456,19 @@ talus_status talus_detector_find_contacts(talus_detector *detector,
   TL_NEED(contacts);
   search job;
   talus_box *boxes;
+  talus_detect_bodies home;
   bool done;
   *contacts = (talus_contacts){0};
   TL_TRY(begin(detector, bodies->count, &job));
+  if (tl_detect_is_lent(detector)) {
+    TL_TRY(tl_detect_lent_contacts(detector, bodies, &job.stats, &done));
+    if (done) {
+      hand_out_contacts(&job, contacts, stats);
+      return TALUS_OK;
+    }
+    TL_TRY(tl_detect_bring_bodies(detector, bodies, &home));
+    bodies = &home;
+  }
   const double begun = 1e3 * tl_clock();
   TL_TRY(tl_detect_load(detector, bodies, true));
   TL_TAKE(&detector->arena, bodies->count, &boxes);
@@ -422,18 +478,22 @@ talus_status talus_detector_find_contacts(talus_detector *detector,
   job.stats.bounds_ms = 1e3 * tl_clock() - begun;
   TL_TRY(tl_detect_on_device(detector, bodies, &job.stats, &done));
   if (done) {
-    *contacts = (talus_contacts){detector->contacts.data, detector->contacts.count};
-    if (stats)
-      *stats = job.stats;
+    hand_out_contacts(&job, contacts, stats);
     return TALUS_OK;
   }
   TL_TRY(find_pairs(&job));
   TL_TRY(find_contacts(&job));
-  *contacts = (talus_contacts){detector->contacts.data, detector->contacts.count};
+  if (tl_detect_is_lent(detector)) {
+    TL_TRY(tl_detect_send(detector, detector->contacts.data,
+                          detector->contacts.count * sizeof *detector->contacts.data,
+                          &detector->blocks.contacts));
+    tl_detect_count_moves(detector, &job.stats);
+  }
+  if (stats)
+    TL_TRY(count_pairs(&job, bodies));
+  hand_out_contacts(&job, contacts, stats);
   if (!stats)
     return TALUS_OK;
-  TL_TRY(count_pairs(&job, bodies));
-  *stats = job.stats;
   stats->peak_bytes = detector->arena.peak +
                       detector->found.capacity * sizeof *detector->found.data +
                       detector->contacts.capacity * sizeof *detector->contacts.data;
@@ -450,6 +510,14 @@ static talus_status keep(const void *rows, size_t n, size_t size, void **copy) {
   TL_TRY(tl_resize(copy, 0, n * size));
   memcpy(*copy, rows, n * size);
   return TALUS_OK;
+}
+
+/* Results of one call are freed without a detector, whose device they would be on. */
+static talus_status set_up_once(const talus_detect_def *def, talus_detector *detector) {
+  if (def && def->memory == TALUS_ON_DEVICE)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "memory is TALUS_ON_DEVICE: make a detector, to which the results belong");
+  return set_up(def, detector);
 }
 
 static talus_status keep_pairs(talus_status status, talus_detector *detector, talus_pairs *pairs,
@@ -470,7 +538,7 @@ talus_status talus_find_pairs(const talus_detect_def *def, const talus_detect_bo
   TL_NEED(pairs);
   talus_detector detector;
   *pairs = (talus_pairs){0};
-  TL_TRY(set_up(def, &detector));
+  TL_TRY(set_up_once(def, &detector));
   return keep_pairs(talus_detector_find_pairs(&detector, bodies, pairs, stats), &detector, pairs,
                     stats);
 }
@@ -481,7 +549,7 @@ talus_status talus_find_box_pairs(const talus_detect_def *def, const talus_box *
   TL_NEED_SOME(boxes, n);
   talus_detector detector;
   *pairs = (talus_pairs){0};
-  TL_TRY(set_up(def, &detector));
+  TL_TRY(set_up_once(def, &detector));
   return keep_pairs(talus_detector_find_box_pairs(&detector, boxes, n, pairs, stats), &detector,
                     pairs, stats);
 }
@@ -493,7 +561,7 @@ talus_status talus_find_contacts(const talus_detect_def *def, const talus_detect
   talus_detector detector;
   void *copy = NULL;
   *contacts = (talus_contacts){0};
-  TL_TRY(set_up(def, &detector));
+  TL_TRY(set_up_once(def, &detector));
   talus_status status = talus_detector_find_contacts(&detector, bodies, contacts, stats);
   if (status == TALUS_OK)
     status = keep(contacts->data, contacts->count, sizeof *contacts->data, &copy);

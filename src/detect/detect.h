@@ -31,6 +31,8 @@ struct talus_detector {
   tl_device_spheres blocks;
   tl_device_shapes shape_blocks;
   tl_device_boxes box_blocks;
+  TL_ARRAY(tl_device_block) rooms; /* of the caller */
+  tl_device_counters before;       /* what the device had counted before the call in progress */
 };
 
 /* Rows have 32-bit numbers; the broad phases use one bit of them. */
@@ -62,7 +64,27 @@ talus_status tl_detect_on_device(talus_detector *detector, const talus_detect_bo
  * fills its part of *stats; *done is false on the CPU. */
 talus_status tl_detect_pairs_on_device(talus_detector *detector, const talus_box *boxes,
                                        tl_pairs *pairs, talus_detect_stats *stats, bool *done);
+talus_status tl_detect_open_device(talus_detector *detector); /* unless it is open */
 void tl_detect_close_device(talus_detector *detector);
+
+static inline bool tl_detect_is_lent(const talus_detector *detector) {
+  return detector->def.memory == TALUS_ON_DEVICE;
+}
+
+/* Contacts of spheres in arrays on the device, which stay there; *done is false if the host must
+ * look at them first. */
+talus_status tl_detect_lent_contacts(talus_detector *detector, const talus_detect_bodies *bodies,
+                                     talus_detect_stats *stats, bool *done);
+
+/* Copies arrays from the device into the arena, or `rows` of the host to a block of the device. */
+talus_status tl_detect_bring_bodies(talus_detector *detector, const talus_detect_bodies *bodies,
+                                    talus_detect_bodies *home);
+talus_status tl_detect_bring(talus_detector *detector, const void *from, size_t bytes, void **to);
+talus_status tl_detect_send(talus_detector *detector, const void *rows, size_t bytes,
+                            tl_device_block *block);
+
+/* Copies of this call so far. */
+void tl_detect_count_moves(const talus_detector *detector, talus_detect_stats *stats);
 
 /* Fails if a row is longer than half a period, which the narrow phase does not support. */
 talus_status tl_detect_check_period(const talus_detector *detector, const talus_box *boxes);

@@ -47,7 +47,7 @@ const char *talus_backends(void) {
 
 /* ---- the device of a detector ---------------------------------------------------------------- */
 
-static talus_status open_device(talus_detector *detector) {
+talus_status tl_detect_open_device(talus_detector *detector) {
   if (detector->device)
     return TALUS_OK;
   return detector->def.backend == TALUS_BACKEND_CUDA ? tl_device_open_cuda(&detector->device)
@@ -57,6 +57,9 @@ static talus_status open_device(talus_detector *detector) {
 void tl_detect_close_device(talus_detector *detector) {
   if (!detector->device)
     return;
+  for (size_t i = 0; i < detector->rooms.count; ++i)
+    (void)detector->device->calls->resize(detector->device, &detector->rooms.data[i], 0);
+  tl_array_free(&detector->rooms);
   tl_device_spheres_free(detector->device, &detector->blocks);
   tl_device_shapes_free(detector->device, &detector->shape_blocks);
   tl_device_boxes_free(detector->device, &detector->box_blocks);
@@ -64,14 +67,127 @@ void tl_detect_close_device(talus_detector *detector) {
   detector->device = NULL;
 }
 
+/* ---- memory of the caller there ---------------------------------------------------------------
+ */
+
+static talus_status need_device(talus_detector *detector) {
+  if (detector->def.backend == TALUS_BACKEND_CPU)
+    return tl_fail(TALUS_ERROR_INVALID, "the backend cpu has no device: memory on one needs the "
+                                        "backend check or cuda");
+  return tl_detect_open_device(detector);
+}
+
+talus_status talus_detector_allocate(talus_detector *detector, size_t bytes, void **block) {
+  TL_NEED(detector);
+  TL_NEED(block);
+  tl_device_block room = {0};
+  *block = NULL;
+  TL_TRY(need_device(detector));
+  TL_TRY(tl_array_reserve(&detector->rooms, detector->rooms.count + 1));
+  TL_TRY(detector->device->calls->resize(detector->device, &room, bytes > 0 ? bytes : 1));
+  detector->rooms.data[detector->rooms.count++] = room;
+  *block = room.data;
+  return TALUS_OK;
+}
+
+void talus_detector_release(talus_detector *detector, void *block) {
+  for (size_t i = 0; detector && block && i < detector->rooms.count; ++i)
+    if (detector->rooms.data[i].data == block) {
+      (void)detector->device->calls->resize(detector->device, &detector->rooms.data[i], 0);
+      detector->rooms.data[i] = detector->rooms.data[--detector->rooms.count];
+      return;
+    }
+}
+
+talus_status talus_detector_upload(talus_detector *detector, void *to, const void *from,
+                                   size_t bytes) {
+  TL_NEED(detector);
+  TL_NEED_SOME(to, bytes);
+  TL_NEED_SOME(from, bytes);
+  TL_TRY(need_device(detector));
+  return bytes > 0 ? detector->device->calls->upload(detector->device, to, from, bytes) : TALUS_OK;
+}
+
+talus_status talus_detector_download(talus_detector *detector, void *to, const void *from,
+                                     size_t bytes) {
+  TL_NEED(detector);
+  TL_NEED_SOME(to, bytes);
+  TL_NEED_SOME(from, bytes);
+  TL_TRY(need_device(detector));
+  return bytes > 0 ? detector->device->calls->download(detector->device, to, from, bytes)
+                   : TALUS_OK;
+}
+
+talus_status tl_detect_bring(talus_detector *detector, const void *from, size_t bytes, void **to) {
+  TL_TRY(tl_arena_take(&detector->arena, bytes, 1, to));
+  return talus_detector_download(detector, *to, from, bytes);
+}
+
+talus_status tl_detect_send(talus_detector *detector, const void *rows, size_t bytes,
+                            tl_device_block *block) {
+  TL_TRY(tl_device_reserve(detector->device, block, bytes, 1));
+  return talus_detector_upload(detector, block->data, rows, bytes);
+}
+
+/* n rows of `width` elements, `stride` apart. */
+static talus_status bring_column(talus_detector *detector, size_t n, size_t width, size_t stride,
+                                 size_t size, const void *from, void *to) {
+  void *copy = NULL;
+  if (from && n > 0)
+    TL_TRY(tl_detect_bring(detector, from, ((n - 1) * stride + width) * size, &copy));
+  memcpy(to, &copy, sizeof copy); /* a pointer to whatever is const */
+  return TALUS_OK;
+}
+
+talus_status tl_detect_bring_bodies(talus_detector *detector, const talus_detect_bodies *bodies,
+                                    talus_detect_bodies *home) {
+  const size_t n = bodies->count < TL_DETECT_MOST_ROWS ? bodies->count : 0;
+  const size_t position_stride = bodies->position_stride ? bodies->position_stride : 3;
+  const size_t radius_stride = bodies->radius_stride ? bodies->radius_stride : 1;
+  *home = *bodies;
+  TL_TRY(bring_column(detector, n, 3, position_stride, sizeof(double), bodies->position,
+                      &home->position));
+  TL_TRY(bring_column(detector, n, 1, 1, sizeof(uint8_t), bodies->fixed, &home->fixed));
+  if (!bodies->shapes)
+    return bring_column(detector, n, 1, radius_stride, sizeof(double), bodies->radius,
+                        &home->radius);
+  TL_TRY(bring_column(detector, n, 1, 1, sizeof(uint32_t), bodies->shape, &home->shape));
+  TL_TRY(bring_column(detector, n, 1, 1, sizeof(double), bodies->scale, &home->scale));
+  return bring_column(detector, n, 4, 4, sizeof(double), bodies->rotation, &home->rotation);
+}
+
+void tl_detect_count_moves(const talus_detector *detector, talus_detect_stats *stats) {
+  const tl_device_counters *before = &detector->before, *after = &detector->device->count;
+  stats->upload_ms = after->upload_ms - before->upload_ms;
+  stats->download_ms = after->download_ms - before->download_ms;
+  stats->moved_bytes = after->uploaded - before->uploaded + after->downloaded - before->downloaded;
+  stats->device_bytes = after->peak;
+}
+
 /* ---- contacts -------------------------------------------------------------------------------- */
+
+static const char *broad_obstacle(const talus_detector *detector, size_t bodies) {
+  switch (detector->def.broad) {
+  case TALUS_BROAD_AUTO:
+  case TALUS_BROAD_BINS:
+    return NULL;
+  case TALUS_BROAD_CELLS:
+    return bodies < TL_CORNER_ROWS ? NULL : "the device has cells for fewer than 2^29 bodies";
+  default:
+    return "the device finds pairs by bins and cells, by no other broad phase";
+  }
+}
 
 /* Why the device cannot find these contacts; NULL: it can. */
 static const char *find_obstacle(const talus_detector *detector) {
   for (size_t i = 0; i < detector->model.shapes.count; ++i)
     if (!tl_device_knows(detector->model.shapes.data[i].kind))
       return "the device finds no contacts of meshes and revolved walls in this version";
-  return NULL;
+  return broad_obstacle(detector, detector->model.bodies);
+}
+
+static bool by_cells(const talus_detector *detector) {
+  return detector->def.broad == TALUS_BROAD_CELLS;
 }
 
 typedef struct row_work {
@@ -138,6 +254,15 @@ static void set_periods(const tl_model *model, tl_spheres_asked *asked) {
   }
 }
 
+/* Appends contacts on the device to those of the detector. */
+static talus_status bring(void *context, const talus_row_contact *contacts, size_t count) {
+  talus_detector *detector = context;
+  const size_t before = detector->contacts.count;
+  TL_TRY(tl_array_resize(&detector->contacts, before + count));
+  return talus_detector_download(detector, detector->contacts.data + before, contacts,
+                                 count * sizeof *contacts);
+}
+
 static talus_status ask(talus_detector *detector, const talus_detect_bodies *bodies,
                         tl_spheres_asked *asked) {
   const talus_real half = TL_R(0.5 * detector->def.margin);
@@ -149,7 +274,11 @@ static talus_status ask(talus_detector *detector, const talus_detect_bodies *bod
   *asked = (tl_spheres_asked){.rows = work.rows,
                               .fixed = work.fixed,
                               .count = bodies->count,
-                              .margin = (double)(talus_real)(half + half)};
+                              .margin = (double)(talus_real)(half + half),
+                              .by_cells = by_cells(detector),
+                              .pieces = (size_t)detector->def.pieces,
+                              .take = bring,
+                              .context = detector};
   set_periods(&detector->model, asked);
   return bodies->shapes ? take_planes(detector, asked) : TALUS_OK;
 }
@@ -176,15 +305,6 @@ static talus_status find(talus_detector *detector, const talus_detect_bodies *bo
   return TALUS_OK;
 }
 
-static talus_status bring(talus_detector *detector, size_t count) {
-  TL_TRY(tl_array_resize(&detector->contacts, count));
-  if (count == 0)
-    return TALUS_OK;
-  return detector->device->calls->download(detector->device, detector->contacts.data,
-                                           detector->blocks.contacts.data,
-                                           count * sizeof *detector->contacts.data);
-}
-
 static talus_status refuse_fallback(const talus_detector *detector,
                                     const talus_detect_stats *stats) {
   if (!stats->fallback || !detector->def.no_fallback)
@@ -193,20 +313,16 @@ static talus_status refuse_fallback(const talus_detector *detector,
                  stats->fallback);
 }
 
-static void fill_stats(const talus_detector *detector, const tl_device_counters *before,
-                       const tl_spheres_times *times, talus_detect_stats *stats) {
-  const tl_device_counters *after = &detector->device->count;
-  stats->broad = TALUS_BROAD_BINS;
+static void fill_stats(const talus_detector *detector, const tl_spheres_times *times,
+                       talus_detect_stats *stats) {
+  stats->broad = by_cells(detector) ? TALUS_BROAD_CELLS : TALUS_BROAD_BINS;
   stats->threads = detector->model.par.threads;
   stats->sort_ms = times->sort_ms;
   stats->broad_ms = times->search_ms;
   stats->narrow_ms = times->write_ms;
   stats->backend = detector->def.backend;
   stats->device = detector->device->title;
-  stats->upload_ms = after->upload_ms - before->upload_ms;
-  stats->download_ms = after->download_ms - before->download_ms;
-  stats->moved_bytes = after->uploaded - before->uploaded + after->downloaded - before->downloaded;
-  stats->device_bytes = after->peak;
+  tl_detect_count_moves(detector, stats);
 }
 
 talus_status tl_detect_on_device(talus_detector *detector, const talus_detect_bodies *bodies,
@@ -218,15 +334,52 @@ talus_status tl_detect_on_device(talus_detector *detector, const talus_detect_bo
   TL_TRY(refuse_fallback(detector, stats));
   if (stats->fallback)
     return TALUS_OK;
-  TL_TRY(open_device(detector));
-  const tl_device_counters before = detector->device->count;
+  TL_TRY(tl_detect_open_device(detector));
   tl_spheres_times times;
   size_t pairs, count;
+  detector->contacts.count = 0;
   TL_TRY(find(detector, bodies, &pairs, &count, &times));
-  TL_TRY(bring(detector, count));
-  fill_stats(detector, &before, &times, stats);
+  if (!tl_detect_is_lent(detector) && detector->def.pieces <= 1)
+    TL_TRY(bring(detector, detector->blocks.contacts.data, count));
+  fill_stats(detector, &times, stats);
   stats->candidates = stats->pairs = pairs;
   stats->contacts = count;
+  *done = true;
+  return TALUS_OK;
+}
+
+/* Whether these are spheres whose arrays can be read as they are; of all others the host tells what
+ * is wrong, or has more to do. */
+static bool is_plain(const talus_detect_bodies *bodies) {
+  return !bodies->shapes && bodies->count > 0 && bodies->count < TL_DETECT_MOST_ROWS &&
+         bodies->position && bodies->radius &&
+         (bodies->position_stride == 0 || bodies->position_stride >= 3);
+}
+
+talus_status tl_detect_lent_contacts(talus_detector *detector, const talus_detect_bodies *bodies,
+                                     talus_detect_stats *stats, bool *done) {
+  const talus_real half = TL_R(0.5 * detector->def.margin);
+  const tl_lent_spheres lent = {.position = bodies->position,
+                                .radius = bodies->radius,
+                                .position_stride =
+                                    bodies->position_stride ? bodies->position_stride : 3,
+                                .radius_stride = bodies->radius_stride ? bodies->radius_stride : 1,
+                                .fixed = bodies->fixed};
+  tl_spheres_asked asked = {.lent = &lent,
+                            .count = bodies->count,
+                            .margin = (double)(talus_real)(half + half),
+                            .by_cells = by_cells(detector)};
+  tl_spheres_times times;
+  size_t count;
+  *done = false;
+  if (!is_plain(bodies) || broad_obstacle(detector, bodies->count))
+    return TALUS_OK;
+  set_periods(&detector->model, &asked);
+  TL_TRY(tl_device_find_contacts(detector->device, &detector->blocks, &asked, &count, &times));
+  if (times.is_odd)
+    return TALUS_OK;
+  fill_stats(detector, &times, stats);
+  stats->candidates = stats->pairs = stats->contacts = count;
   *done = true;
   return TALUS_OK;
 }
@@ -281,7 +434,10 @@ static talus_status ask_pairs(talus_detector *detector, const talus_box *boxes,
   tl_for(&detector->model.par, n, 4096, surround, &work);
   if (tl_find_first(&detector->model.par, n, is_beyond, &work) != SIZE_MAX)
     *obstacle = "the device finds no pairs of boxes beyond 1e150 m";
-  *asked = (tl_spheres_asked){.rows = work.rows, .fixed = work.fixed, .count = n};
+  else
+    *obstacle = broad_obstacle(detector, n);
+  *asked = (tl_spheres_asked){
+      .rows = work.rows, .fixed = work.fixed, .count = n, .by_cells = by_cells(detector)};
   set_periods(&detector->model, asked);
   for (size_t i = 0; i < n; ++i)
     asked->plane_count += work.rows[i].radius < 0;
@@ -305,17 +461,19 @@ talus_status tl_detect_pairs_on_device(talus_detector *detector, const talus_box
   TL_TRY(refuse_fallback(detector, stats));
   if (stats->fallback)
     return TALUS_OK;
-  TL_TRY(open_device(detector));
-  const tl_device_counters before = detector->device->count;
+  TL_TRY(tl_detect_open_device(detector));
   TL_TRY(tl_device_find_box_pairs(detector->device, &detector->blocks, &detector->box_blocks,
                                   &spheres, &asked, &count, &times));
-  TL_TAKE(&detector->arena, count, &pairs->data);
   pairs->count = count;
-  if (count > 0)
+  if (tl_detect_is_lent(detector))
+    pairs->data = detector->box_blocks.pairs.data;
+  else
+    TL_TAKE(&detector->arena, count, &pairs->data);
+  if (count > 0 && !tl_detect_is_lent(detector))
     TL_TRY(detector->device->calls->download(detector->device, pairs->data,
                                              detector->box_blocks.pairs.data,
                                              count * sizeof *pairs->data));
-  fill_stats(detector, &before, &times, stats);
+  fill_stats(detector, &times, stats);
   stats->candidates = stats->pairs = count;
   *done = true;
   return TALUS_OK;

@@ -43,16 +43,18 @@ void tl_triangle_batch_close(tl_triangle_batch *batch) {
 
 tl_guess_verdict tl_guess_prove(const tl_triangle_batch *batch, const tl_guesses *guesses, int lane,
                                 double reach) {
-  const double most = reach / batch->unit[lane];
-  const double gap = sqrt((double)guesses->gap[lane]), far = sqrt((double)guesses->square[lane]);
-  if (gap > most * (1 + 1e-6) + OFF)
+  const double most = reach * (1 / batch->unit[lane]);
+  const double gap = (double)guesses->gap[lane], far = (double)guesses->square[lane];
+  const double above = most * (1 + 1e-6) + OFF, below = most * (1 - 1e-6) - OFF;
+  if (gap > above * above)
     return TL_GUESS_APART;
-  return gap > OFF && far <= most * (1 - 1e-6) - OFF ? TL_GUESS_NEAR : TL_GUESS_OPEN;
+  return gap > OFF * OFF && below > 0 && far <= below * below ? TL_GUESS_NEAR : TL_GUESS_OPEN;
 }
 
 bool tl_guess_is_near(const tl_triangle_batch *batch, const tl_guesses *guesses, int lane,
                       double reach) {
-  return sqrt((double)guesses->square[lane]) * batch->unit[lane] <= reach;
+  const double most = reach * (1 / batch->unit[lane]);
+  return (double)guesses->square[lane] <= most * most;
 }
 
 tl_guess_verdict tl_guess_publish(const tl_triangle_batch *batch, const tl_guesses *guesses,
@@ -72,35 +74,65 @@ tl_guess_verdict tl_guess_print(const tl_triangle_batch *batch, const tl_guesses
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
+/* Pairs that wait until there are enough for a block. */
+typedef struct search {
+  const tl_iterative_loops *loops;
+  const tl_triangle_corners *a, *b;
+  double reach;
+  bool is_hybrid;
+  tl_triangle_near *found;
+  uint32_t *which;
+  size_t count;
+  uint64_t asked;
+  tl_triangle_pair waiting[TL_TRIANGLE_BLOCK];
+  uint32_t of[TL_TRIANGLE_BLOCK]; /* where they are in `pairs` */
+  int waits;
+} search;
+
+static void iterate(search *s) {
+  tl_proofs proofs;
+  s->loops->prove_pairs(s->a, s->b, s->waiting, s->waits, s->reach, &proofs);
+  unsigned left = ((1u << s->waits) - 1) & ~proofs.apart;
+  if (!s->is_hybrid)
+    left &= proofs.near;
+  for (; left; left &= left - 1) {
+    const int k = __builtin_ctz(left);
+    tl_triangle_near near = tl_triangle_found(tl_triangle_nothing());
+    near.feature = -1;
+    if (!(proofs.proven >> k & 1)) {
+      s->asked++;
+      near = tl_triangle_triangle(&s->a[s->waiting[k].a], &s->b[s->waiting[k].b]);
+      if (s->is_hybrid && !(near.square <= s->reach * s->reach))
+        continue;
+    }
+    s->found[s->count] = near;
+    s->which[s->count++] = s->of[k];
+  }
+  s->waits = 0;
+}
+
 size_t tl_triangles_iterate(const tl_triangle_corners *a, const tl_triangle_corners *b,
                             const tl_triangle_pair *pairs, size_t n, double reach, bool is_hybrid,
                             tl_triangle_near *found, uint32_t *which, uint64_t *asked) {
-  const tl_iterative_loops *loops = tl_iterative_loops_now();
-  tl_triangle_batch batch;
-  tl_guesses guesses;
-  size_t count = 0;
-  for (size_t begin = 0; begin < n; begin += (size_t)batch.count) {
-    batch.count = 0;
-    for (size_t i = begin; i < n && batch.count < TL_TRIANGLE_BLOCK; ++i)
-      tl_triangle_batch_add(&batch, &a[pairs[i].a], &b[pairs[i].b]);
-    tl_triangle_batch_close(&batch);
-    loops->iterate(&batch.a, &batch.b, &guesses);
-    for (int k = 0; k < batch.count; ++k) {
-      const tl_triangle_pair pair = pairs[begin + (size_t)k];
-      const tl_guess_verdict v = tl_guess_prove(&batch, &guesses, k, reach);
-      if (v == TL_GUESS_APART || (!is_hybrid && !tl_guess_is_near(&batch, &guesses, k, reach)))
-        continue;
-      tl_triangle_near near = tl_triangle_found(tl_triangle_nothing());
-      near.feature = -1;
-      if (v == TL_GUESS_OPEN) {
-        ++*asked;
-        near = tl_triangle_triangle(&a[pair.a], &b[pair.b]);
-        if (is_hybrid && !(near.square <= reach * reach))
-          continue;
-      }
-      found[count] = near;
-      which[count++] = (uint32_t)begin + (uint32_t)k;
+  search s = {.loops = tl_iterative_loops_now(),
+              .a = a,
+              .b = b,
+              .reach = reach,
+              .is_hybrid = is_hybrid,
+              .found = found,
+              .which = which};
+  for (size_t begin = 0; begin < n; begin += TL_TRIANGLE_BLOCK) {
+    const int some = n - begin < TL_TRIANGLE_BLOCK ? (int)(n - begin) : TL_TRIANGLE_BLOCK;
+    unsigned bits = s.loops->begin_pairs(a, b, pairs + begin, some, reach);
+    for (; bits; bits &= bits - 1) {
+      const size_t i = begin + (size_t)__builtin_ctz(bits);
+      s.waiting[s.waits] = pairs[i], s.of[s.waits++] = (uint32_t)i;
+      if (s.waits == TL_TRIANGLE_BLOCK)
+        iterate(&s);
     }
   }
-  return count;
+  if (s.waits > 0)
+    iterate(&s);
+  *asked += s.asked;
+  return s.count;
 }

@@ -19,8 +19,22 @@ typedef struct tl_guesses {
   float gap[TL_TRIANGLE_BLOCK];    /* of the gap between the triangles, without rounding errors */
 } tl_guesses;
 
+/* What sixteen guesses prove; bits: pairs. */
+typedef struct tl_proofs {
+  unsigned apart, proven; /* farther apart than the reach; near without touching; else open */
+  unsigned near;          /* by the points alone */
+  tl_guesses guesses;
+} tl_proofs;
+
 typedef struct tl_iterative_loops {
   void (*iterate)(const tl_triangle_block *a, const tl_triangle_block *b, tl_guesses *out);
+  /* For up to sixteen pairs by row. Bit i: pair i may be at most `reach` apart as far as the line
+   * of the centres says, where the iteration begins. */
+  unsigned (*begin_pairs)(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                          const tl_triangle_pair *pairs, int n, double reach);
+  /* Iterates, and proves what tl_guess_prove proves of each pair. */
+  void (*prove_pairs)(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                      const tl_triangle_pair *pairs, int n, double reach, tl_proofs *out);
 } tl_iterative_loops;
 
 extern const tl_iterative_loops tl_iterative_avx512, tl_iterative_avx2, tl_iterative_generic;

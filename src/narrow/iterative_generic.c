@@ -1,4 +1,4 @@
 /* Pairs of triangles by iteration, compiled for any machine (CMakeLists.txt). */
 #include "narrow/iterative_loops.h"
 
-const tl_iterative_loops tl_iterative_generic = {iterate};
+const tl_iterative_loops tl_iterative_generic = LOOPS;

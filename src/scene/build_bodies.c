@@ -64,15 +64,25 @@ static talus_status check_inside(const tl_builder *b) {
   return TALUS_OK;
 }
 
-static talus_status add_body(tl_builder *b, const tl_scene_body *body) {
+static talus_status add_body(tl_builder *b, const tl_scene_body *body, const talus_body_def *like,
+                             uint64_t copy) {
+  talus_body_def def = *like;
+  tl_repeat_place(b->scene, body, copy, &def);
+  if (body->motion.count > 0 || has_surface(body))
+    return add_moving(b, body, &def);
+  TL_TRY(talus_world_add_body(b->world, &def, NULL));
+  TL_TRY(tl_scene_load_body(b->scene, b->world, body));
+  return body->fixed ? TALUS_OK : check_inside(b);
+}
+
+/* A body and its copies. */
+static talus_status add_bodies(tl_builder *b, const tl_scene_body *body) {
   talus_body_def def = talus_body_def_default();
-  TL_TRY(tl_build_use_names(b, &body->shape, body->material, body->group, &def));
-  def.name = body->name;
+  const bool is_one = body->repeat.count == 0;
+  TL_TRY(tl_build_use_names(b, &body->shape, body->material,
+                            body->group || is_one ? body->group : body->name, &def));
+  def.name = is_one ? body->name : NULL;
   def.kind = body->fixed ? TALUS_FIXED : body->motion.count > 0 ? TALUS_KINEMATIC : TALUS_FREE;
-  def.position = tl_scene_dvec3(body->at);
-  def.rotation = tl_scene_quat(&body->rotation);
-  def.velocity = tl_scene_vec3(body->velocity);
-  def.spin = tl_scene_vec3(body->spin);
   def.scale = body->scale;
   def.mass = body->mass;
   def.lock = body->lock;
@@ -80,11 +90,10 @@ static talus_status add_body(tl_builder *b, const tl_scene_body *body) {
   def.torque = tl_scene_vec3(body->torque.value);
   if (has_surface(body) && body->fixed)
     def.kind = TALUS_KINEMATIC; /* that stays where it is */
-  if (body->motion.count > 0 || has_surface(body))
-    return add_moving(b, body, &def);
-  TL_TRY(talus_world_add_body(b->world, &def, NULL));
-  TL_TRY(tl_scene_load_body(b->scene, b->world, body));
-  return body->fixed ? TALUS_OK : check_inside(b);
+  const uint64_t count = (uint64_t)tl_repeat_count(body);
+  for (uint64_t i = 0; i < count; ++i)
+    TL_TRY(add_body(b, body, &def, i));
+  return TALUS_OK;
 }
 
 talus_size_def tl_scene_sizes(const tl_scene_size *size) {
@@ -178,7 +187,7 @@ talus_status tl_build_bodies(tl_builder *b) {
                                 : body->from  ? tl_scene_add_from(b->scene, b->world, &b->materials,
                                                                   body->from, &b->borrowed, &b->left)
                                 : body->table ? add_table(b, body->table)
-                                              : add_body(b, body);
+                                              : add_bodies(b, body);
     /* The messages of a fill begin with the word. */
     const char *part = body->from ? ".from" : body->table ? ".table" : "";
     TL_TRY(tl_build_gather(b, status, &body->object, "bodies", i, part));

@@ -20,7 +20,8 @@ static void add_entry(const tl_builder *b, tl_text *text, size_t entry, size_t s
   if (body->table && slot != SIZE_MAX)
     tl_text_add(text, "row %zu of bodies.%zu", slot - b->first.data[entry] + 1, entry);
   else
-    tl_text_add(text, "%sbodies.%zu", tl_scene_is_one(body) ? "" : "a body of ", entry);
+    tl_text_add(text, "%sbodies.%zu",
+                tl_scene_is_one(body) && body->repeat.count == 0 ? "" : "a body of ", entry);
   tl_text_add(text, "%s",
               body->fill    ? ".fill"
               : body->from  ? ".from"

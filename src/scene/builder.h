@@ -58,4 +58,8 @@ talus_quat tl_scene_quat(const tl_scene_rotation *rotation);
 /* The seed of a fill or emitter, moved by that of the scene. */
 uint64_t tl_scene_seed_of(const talus_scene *scene, uint64_t own);
 
+/* The pose and motion of one of them; the first entry of `repeat` counts fastest. */
+void tl_repeat_place(const talus_scene *scene, const tl_scene_body *body, uint64_t copy,
+                     talus_body_def *def);
+
 #endif

@@ -349,12 +349,13 @@ static void check_times(tl_checker *checker) {
   const tl_node_id until = tl_check_value(checker, checker->root, "until");
   const bool knows_dt = tl_object_good(&tl_schema_step, &scene->step, "dt");
   const bool knows_time = tl_object_good(&tl_schema_until, &scene->until, "time");
-  if (knows_time && knows_dt && time < dt * (1 - 1e-9))
-    tl_problem_add(checker->problems, tl_check_mark(checker, until, "time"),
-                   "until is %g, less than one step of %g s; expected at least one step", time, dt);
-  else if (knows_time && knows_dt && time / dt > 0x1p53)
+  if (knows_time && knows_dt && time / dt > 0x1p53)
     tl_problem_add(checker->problems, tl_check_mark(checker, until, "time"),
                    "until is %g, more than 2^53 steps of %g s; expected fewer", time, dt);
+  else if (knows_time && knows_dt && tl_grid_steps(time, dt) == 0) /* as in run.c */
+    tl_problem_add(checker->problems, tl_check_mark(checker, until, "time"),
+                   "until is %g, less than half a step of %g s; expected at least one step", time,
+                   dt);
   if (!tl_object_has(output, &scene->output, "every")) {
     if (knows_time && knows_dt)
       scene->output.every = fmax(time / 100, dt);

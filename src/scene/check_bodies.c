@@ -6,7 +6,8 @@
 #include "scene/check.h"
 #include "scene/shapes.h"
 
-#define PATH 96
+#define PATH   96
+#define COPIES 2e9 /* bodies of one entry, as of a fill */
 
 static bool is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
 
@@ -300,10 +301,24 @@ static void check_name(tl_checker *checker, tl_node_id node, const char *name, s
     checker->status = tl_names_add(&checker->bodies, name, (uint32_t)row, &first);
 }
 
+static void check_copies(tl_checker *checker, tl_node_id node, const tl_scene_body *body,
+                         const char *path) {
+  if (body->spread && body->repeat.count == 0)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "spread"),
+                   "%s.spread is for copies; expected `repeat` as well", path);
+  if (tl_object_good(&tl_schema_body, body, "repeat") && tl_repeat_count(body) > COPIES)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "repeat"),
+                   "%s.repeat makes %.3g bodies; expected at most %.0g", path,
+                   tl_repeat_count(body), COPIES);
+}
+
 static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body, size_t row) {
   char path[PATH];
   snprintf(path, sizeof path, "bodies.%zu", row);
-  check_name(checker, node, body->name, row, true);
+  check_name(checker, node, body->name, row, body->repeat.count == 0);
+  if (body->repeat.count > 0)
+    note_group(checker, body->name);
+  check_copies(checker, node, body, path);
   const int shape = check_shape_use(checker, node, &body->shape, path);
   check_material(checker, node, &tl_schema_body, body, &body->material, path);
   note_group(checker, body->group);

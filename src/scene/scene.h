@@ -286,6 +286,22 @@ typedef struct tl_scene_from {
   tl_items only, except, change; /* of tl_scene_choice */
 } tl_scene_from;
 
+/* Copies of a body along a way. */
+typedef struct tl_scene_repeat {
+  tl_object object;
+  uint64_t count;
+  double shift[3];
+  tl_scene_rotation turn;
+  double through[3];
+} tl_scene_repeat;
+
+/* Random differences between them: half widths. */
+typedef struct tl_scene_spread {
+  tl_object object;
+  double at[3], velocity[3], spin[3];
+  uint64_t seed;
+} tl_scene_spread;
+
 /* An entry of `bodies`: a body, or `fill` alone, or those of another run, or those of a table. */
 typedef struct tl_scene_body {
   tl_object object;
@@ -303,15 +319,19 @@ typedef struct tl_scene_body {
   tl_scene_course force, torque;
   tl_scene_press *press;
   double surface_velocity[3], surface_spin[3];
+  tl_items repeat; /* of tl_scene_repeat; empty: no copies */
+  tl_scene_spread *spread;
   tl_scene_fill *fill;
   tl_scene_from *from;
   tl_scene_table *table;
 } tl_scene_body;
 
-/* One body, whose keys stand in the struct itself; not many. */
+/* A body, with its copies, whose keys stand in the struct itself. */
 static inline bool tl_scene_is_one(const tl_scene_body *body) {
   return !body->fill && !body->from && !body->table;
 }
+/* How many such an entry makes: 1, or the copies of `repeat`. */
+double tl_repeat_count(const tl_scene_body *body);
 
 typedef struct tl_scene_emitter {
   tl_object object;

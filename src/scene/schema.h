@@ -108,7 +108,8 @@ extern const tl_map tl_schema_ball, tl_schema_cylinder, tl_schema_disc, tl_schem
     tl_schema_size, tl_schema_lognormal;
 extern const tl_map tl_schema_sink, tl_schema_probe;
 extern const tl_map tl_schema_mesh, tl_schema_shape, tl_schema_body, tl_schema_motion,
-    tl_schema_fill, tl_schema_table, tl_schema_emitter, tl_schema_region;
+    tl_schema_fill, tl_schema_table, tl_schema_emitter, tl_schema_region, tl_schema_repeat,
+    tl_schema_spread;
 extern const tl_map tl_schema_grid, tl_schema_average, tl_schema_zone;
 extern const tl_map tl_schema_zone_of, tl_schema_zone_force;
 extern const tl_map tl_schema_superellipsoid, tl_schema_turned, tl_schema_funnel;

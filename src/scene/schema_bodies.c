@@ -71,12 +71,14 @@ const tl_map tl_schema_body = {
     .title = "a body",
     .plural = "bodies",
     .size = sizeof(OWNER),
-    .help = "An entry of `bodies`: one body; or many of them by `fill`, `from` or `table`, each "
-            "with its own keys.",
+    .help =
+        "An entry of `bodies`: one body, or copies of it by `repeat`; or many of them by `fill`, "
+        "`from` or `table`, each with its own keys.",
     .keys = (const tl_key[]){
         {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL | TL_KEY_LABEL, .example = "drum",
          .help = "its name in messages, probes and `--set bodies.NAME.key=value`; must be unique; "
-                 "a fill or table also uses it as the group of its bodies if `group` is not given"},
+                 "a fill, a table and a body with copies also use it as the group of its bodies if "
+                 "`group` is not given"},
         {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
         {MATERIAL_KEY},
         {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
@@ -119,6 +121,12 @@ const tl_map tl_schema_body = {
              "a roller or turntable: angular velocity, in world axes, of the surface of a sphere, "
              "of a cylinder, capsule, cone or revolved wall (about its axis) or of a plane (about "
              "its normal)"},
+        {KEY(OWNER, repeat, LIST), .map = &tl_schema_repeat,
+         .flags = TL_KEY_OPTIONAL | TL_KEY_SINGLE,
+         .expected = "{count, shift, turn, through}, or a list of these",
+         .example = "{count: 20, shift: [0.2, 0, 0]}", .help = "copies of it"},
+        {KEY(OWNER, spread, BOXED), .map = &tl_schema_spread, .flags = TL_KEY_OPTIONAL,
+         .example = "{velocity: [0.5, 0, 0]}", .help = "random differences between its copies"},
         {KEY(OWNER, fill, BOXED), .map = &tl_schema_fill, .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
          .example = "{shape: grain, count: 1000, in: {box: [[0, 0, 0], [1, 1, 1]]}}",
          .help = "instead of a body: many bodies in a region"},

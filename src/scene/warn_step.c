@@ -179,7 +179,7 @@ static double most_force(const tl_scene_course *course) {
 
 static void note_body(finder *f, const tl_scene_body *body, tl_mover who) {
   who.radius = tl_warn_radius(f->checker, &body->shape, body->scale);
-  who.count = 1;
+  who.count = tl_repeat_count(body);
   who.force = most_force(&body->force);
   weigh(f, &body->shape, body->material, body->scale, body->scale, &who);
   if (body->mass > 0)

@@ -151,6 +151,15 @@ static void kick_kinematic(void *context, size_t begin, size_t end) {
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
+static talus_status push(const tl_backend *backend, const tl_crowd *crowd,
+                         const tl_penalty_motion *motion, tl_contacts *contacts, talus_vec3 *force,
+                         talus_vec3 *torque, tl_step_report *report) {
+  tl_penalty_sums sums;
+  TL_TRY(backend->find_forces(crowd, motion, contacts, force, torque, &sums, NULL));
+  tl_penalty_keep_ledger(crowd, motion->velocity_kick != NULL, &sums, &report->solve);
+  return TALUS_OK;
+}
+
 /* Finds forces of the present state if they are not known: in a first step, or after a change by
  * hand. Springs are not stretched. */
 static talus_status push_at_start(const tl_backend *backend, const tl_crowd *crowd,
@@ -161,8 +170,8 @@ static talus_status push_at_start(const tl_backend *backend, const tl_crowd *cro
   at_start.contacts_after = contacts;
   TL_TRY(tl_step_find_contacts(backend, &at_start, report));
   const tl_penalty_motion motion = {.velocity = crowd->in->velocity, .spin = crowd->in->spin};
-  return tl_penalty_push(crowd, &motion, contacts, crowd->out->spring_force,
-                         crowd->out->spring_torque, &report->solve);
+  return push(backend, crowd, &motion, contacts, crowd->out->spring_force,
+              crowd->out->spring_torque, report);
 }
 
 static talus_status take_scratch(verlet_job *job) {
@@ -242,8 +251,7 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
                                     .velocity_kick = job.velocity_kick,
                                     .spin_kick = job.spin_kick,
                                     .h = crowd->dt};
-  TL_TRY(
-      tl_penalty_push(&drift, &motion, after, job.spring_force, job.spring_torque, &report->solve));
+  TL_TRY(push(backend, &drift, &motion, after, job.spring_force, job.spring_torque, report));
   TL_GO_ON(crowd->cancel); /* the rest of the step is short */
   const double pushed = tl_clock();
   report->wall_solve += pushed - found;

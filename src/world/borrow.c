@@ -167,8 +167,17 @@ static talus_status place_exactly(borrower *b, talus_body body, const talus_body
   return TALUS_OK;
 }
 
-/* Whether the body is the plate of a press: held by a slider without a name, or by springs. Nothing
- * tells such a slider of a press from one with a motor that a scene made without a name. */
+/* Whether the constant force on the body is against its weight, as that of a plate is. Without
+ * gravity there is no weight, and no force. */
+static bool is_borne(const talus_world *world, uint32_t slot) {
+  const talus_vec3 g = world->model.gravity, zero = tl_vec3(0, 0, 0);
+  const talus_vec3 force = world->model.property.force ? world->model.property.force[slot] : zero;
+  const talus_real along = -tl_dot(force, g), most = tl_length(force) * tl_length(g);
+  return most > 0 ? along > (1 - 100 * TL_REAL_EPS) * most : tl_length(force) == tl_length(g);
+}
+
+/* Whether the body is the plate of a press: held by a slider without a name, with a force that
+ * bears its weight, or by springs. */
 static bool presses(const borrower *b, uint32_t slot) {
   const talus_world *old = b->old;
   for (size_t i = 0; i < old->courses.count; ++i)
@@ -179,7 +188,7 @@ static bool presses(const borrower *b, uint32_t slot) {
     const tl_joint *joint = &old->joints.all.data[i];
     if (!joint->name && joint->a == TL_NONE && joint->b == slot &&
         joint->kind == TALUS_JOINT_PRISMATIC && joint->motor == TALUS_MOTOR_SPEED)
-      return true;
+      return is_borne(old, slot);
   }
   return false;
 }
@@ -194,7 +203,8 @@ static talus_status check_loads(const borrower *b, uint32_t slot) {
           TALUS_ERROR_INVALID,
           "a change gives %s another %s, but it presses, and its press alone loads it; "
           "leave it out (`except`) and add a plate with the new `press` (a joint without a "
-          "name that moves it along an axis of the ground counts as a press: name it)",
+          "name that moves a body along an axis of the ground, with a force against its weight, "
+          "counts as a press: name it)",
           tl_world_describe(b->old, slot), change->force ? "force" : "torque");
   }
   return TALUS_OK;

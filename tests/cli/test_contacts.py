@@ -61,7 +61,10 @@ def numbers(path):
 @pytest.mark.parametrize("find", ["--pairs", "--contacts"])
 def test_a_device_finds_the_rows_of_the_cpu(bodies, find):
     cpu = contacts(bodies, find, "--margin", "0.1").stdout
-    assert contacts(bodies, find, "--margin", "0.1", "--backend", "check", "--no-fallback").stdout == cpu
+    device = ("--margin", "0.1", "--backend", "check", "--no-fallback")
+    assert contacts(bodies, find, *device).stdout == cpu
+    assert contacts(bodies, find, *device, "--broad", "cells", "--pieces", "7").stdout == cpu
+    assert "is not 1 to 1000000" in contacts(bodies, "--pieces", "0", code=2).stderr
     found = json.loads(contacts(bodies, find, "--backend", "check", "--json").stdout)
     assert found["backend"] == "check" and found["fallback"] == "" and found["moved_bytes"] > 700 * 32
 

@@ -66,6 +66,18 @@ def test_a_fixed_table_says_that_velocities_do_not_count(named, tmp_path):
     assert "never move" not in run(named, tmp_path / "free").stderr
 
 
+def test_copies_have_the_name_of_their_entry_as_their_group(tmp_path):
+    """Two rows of balls at one place, whose groups do not collide."""
+    (tmp_path / "rows.yaml").write_text(BALL.replace("until: 0.1", "until: 0.01").replace("output: {every: 0.01}", """\
+  - {name: one, shape: ball, at: [5, 0, 9], repeat: {count: 3, shift: [1, 0, 0]}}
+  - {name: other, shape: ball, at: [5, 0, 9], repeat: {count: 3, shift: [1, 0, 0]}}
+ignore: [[one, other]]"""))
+    assert "overlap" not in run(tmp_path / "rows.yaml", tmp_path / "out").stderr
+    assert bodies(tmp_path / "out") == 2 + 6
+    again = run(tmp_path / "out/scene.yaml", tmp_path / "again", "--quiet", "--set", "bodies.one.repeat.count=5")
+    assert again.stderr == "" and bodies(tmp_path / "again") == 2 + 8
+
+
 def test_a_run_without_frames_has_all_the_rest(tmp_path):
     (tmp_path / "busy.yaml").write_text(BUSY)
     run(tmp_path / "busy.yaml", tmp_path / "with")

@@ -220,17 +220,18 @@ def test_a_joint_of_a_body_that_a_change_holds_is_left_out(tmp_path, change, hel
     assert ("warning: joint 'h'" in done.stderr) == ("joints" in held)
 
 
-@pytest.mark.parametrize("name", ["", "name: lift, "])
-def test_a_motor_without_a_name_counts_as_a_press_and_the_message_says_so(tmp_path, name):
-    body = "\n  - {name: car, shape: {box: [0.1, 0.1, 0.1]}, at: [0, 0, 1]}"
+@pytest.mark.parametrize("name, force, is_press", [("", "", False), ("", ", force: [0, 0, -3]", False), ("", ", force: [0, 0, 9.81]", True),
+                                                  ("name: lift, ", ", force: [0, 0, 9.81]", False)])
+def test_a_motor_without_a_name_is_a_press_if_a_force_bears_the_weight_and_the_message_says_so(tmp_path, name, force, is_press):
+    body = f"\n  - {{name: car, shape: {{box: [0.1, 0.1, 0.1]}}, at: [0, 0, 1]{force}}}"
     joint = f"\njoints: [{{{name}kind: prismatic, bodies: [ground, car], at: [0, 0, 1], axis: [0, 0, 1], motor: {{speed: 0.1, max: 5}}}}]"
     (tmp_path / "first.yaml").write_text(APART.format(until=0.05, bodies=body, more=joint.strip()))
     run(tmp_path / "first.yaml", tmp_path / "first")
     (tmp_path / "second.yaml").write_text(
         "talus: 1\nuntil: 0.01\nstep: {dt: 1e-3}\nbodies: [{from: first, change: {names: car, force: [0, 0, -9]}}]\n")
     done = talus("check", tmp_path / "second.yaml")
-    assert done.returncode == (0 if name else 2), done.stderr
-    assert ("counts as a press: name it" in done.stderr) == (not name)
+    assert done.returncode == (2 if is_press else 0), done.stderr
+    assert ("counts as a press: name it" in done.stderr) == is_press
 
 
 @pytest.mark.parametrize("solve", ["ccp", "penalty"])

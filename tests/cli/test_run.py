@@ -88,6 +88,14 @@ def test_an_end_before_the_first_step_or_before_the_present_is_refused(ball, tmp
     assert "the run is at t = 0.05 s already, past the end at 0.02 s; give a later end (--until)" in done.stderr
 
 
+def test_an_end_at_a_fraction_of_a_step_is_in_a_scene_that_runs(ball, tmp_path):
+    first = run(ball, tmp_path / "a", "--until", 6e-4)
+    assert "steps 1 " in first.stdout
+    second = run(tmp_path / "a/scene.yaml", tmp_path / "b")
+    assert hash_of(first) == hash_of(second)
+    assert_same_folder(tmp_path / "a", tmp_path / "b")
+
+
 def test_set_and_until_are_in_the_written_scene(ball, tmp_path):
     done = run(ball, tmp_path / "out", "--set", "bodies.1.at=[0, 0, 2]", "--until", 0.05)
     assert "steps 50 " in done.stdout

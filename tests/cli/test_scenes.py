@@ -57,6 +57,22 @@ def test_a_scene_runs_without_a_word_and_so_does_its_resolved_file(name, tmp_pat
     assert hash_of(again) == hash_of(done)
 
 
+@pytest.mark.parametrize("name, sizes, count", [
+    ("particle-pairs", ["pairs.repeat.2.count=3"], 30),
+    ("stacks", ["cubes.repeat.2.count=3", "tops.repeat.1.count=3"], 61),
+    ("tower", ["bricks.repeat.1.count=2"], 34),
+    ("staircase", ["stairs.repeat.1.count=2", "balls.repeat.count=2"], 18),
+    ("dominoes", ["back.repeat.count=20"], 34),
+    ("sheet", ["sheet.repeat.0.count=2", "sheet.repeat.1.count=5"], 10),
+    ("stones-hopper", ["boulders.count=2", "stones.count=3", "grains.count=4"], 10),
+])
+def test_scenes_have_any_size(name, sizes, count):
+    text = (FOLDER / f"{name}.yaml").read_text()
+    assert all(f"--set bodies.{size.split('=')[0]}=" in text.replace(".fill.", ".") for size in sizes[:1])
+    shown = talus("check", name, *(f"--set=bodies.{size}" for size in sizes)).stdout
+    assert re.search(rf"^  bodies +{count}: ", shown, re.M), shown
+
+
 @long_test
 def test_the_last_domino_falls(tmp_path):
     out = tmp_path / "out"

@@ -1,4 +1,4 @@
-"""scripts/run-tests counts over all presets, goes on after failures and names the slowest tests.
+"""scripts/run-tests counts over all presets, goes on after failures, names the slowest tests and adds up processor time.
 
 cmake and ctest are replaced by stubs; nothing is built here."""
 import os
@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import stat
 import subprocess
+import sys
 
 SOURCE = pathlib.Path(os.environ.get("TALUS_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
 
@@ -83,6 +84,20 @@ def test_what_was_skipped_within_tests_is_told_with_the_reason(tmp_path):
     at = lines.index("Skipped within tests that ran:")
     assert lines[at + 1:at + 3] == ["3 release too long", "2 release no AVX-512 here"]
     assert lines[-1] == "2 passed, 0 failed, 0 skipped"
+
+
+def test_processor_time_of_builds_and_tests_is_told(tmp_path):
+    """Half a second of a loop in the tests, and less in the build, which does nothing."""
+    tree = Tree(tmp_path)
+    tree.ctest("release", ["good .....   Passed    3.00 sec"])
+    tree.stub("bin/ctest", f"{sys.executable} -c 'import time\nwhile time.process_time() < 0.5: pass'; cat {tmp_path}/release.txt")
+    done = tree.run("release")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    at = lines.index("Processor time:")
+    (build, _, *built), (test, _, *tested), (total, *_) = (line.split() for line in lines[at + 1:at + 4])
+    assert (built, tested) == (["release", "build"], ["release", "tests"])
+    assert float(build) < 0.5 <= float(test) < 5 and float(build) + float(test) <= float(total) < 10
 
 
 def test_nothing_is_listed_where_nothing_ran(tmp_path):

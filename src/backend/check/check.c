@@ -36,6 +36,10 @@ typedef struct check_device {
   double marks[TL_DEVICE_MARKS]; /* ms */
 } check_device;
 
+static size_t most_bytes = SIZE_MAX;
+
+void tl_device_limit_check(size_t bytes) { most_bytes = bytes; }
+
 static check_device *own(tl_device *device) { return (check_device *)(void *)device; }
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
@@ -183,6 +187,9 @@ static talus_status resize(tl_device *device, tl_device_block *block, size_t byt
   if (bytes == 0)
     return TALUS_OK;
   void *data = NULL;
+  if (bytes > most_bytes || device->count.held > most_bytes - bytes)
+    return tl_fail(TALUS_ERROR_MEMORY, "the check device may hold %zu bytes, %zu more are wanted",
+                   most_bytes, bytes);
   TL_TRY(take(self, bytes, &data));
   *block = (tl_device_block){data, bytes};
   device->count.allocations++;
@@ -190,6 +197,10 @@ static talus_status resize(tl_device *device, tl_device_block *block, size_t byt
   if (device->count.held > device->count.peak)
     device->count.peak = device->count.held;
   return TALUS_OK;
+}
+
+static size_t left(tl_device *device) {
+  return device->count.held < most_bytes ? most_bytes - device->count.held : 0;
 }
 
 static talus_status upload(tl_device *device, void *to, const void *from, size_t bytes) {
@@ -341,6 +352,7 @@ static void close_device(tl_device *device) {
 static const tl_device_calls calls = {.name = "check",
                                       .close = close_device,
                                       .resize = resize,
+                                      .left = left,
                                       .upload = upload,
                                       .download = download,
                                       .clear = clear,

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/device.h"
 #include "backend/thread/tasks.h"
@@ -16,13 +17,15 @@ extern "C" {
 #include "base/status.h"
 }
 
-#define THREADS 256 /* of a block */
+#define THREADS 256  /* of a block */
+#define FEW     4096 /* bytes that are copied to the host without a second wait */
 
 struct cuda_device {
   tl_device base;
   cudaStream_t stream;
   cudaEvent_t marks[TL_DEVICE_MARKS];
   tl_device_block scratch; /* of sorts and sums */
+  void *few;               /* pinned memory of the host, through which small copies go */
   bool has_clusters;       /* of blocks: chips from sm_90 on */
   size_t shared;           /* bytes: of each block of a cluster */
 };
@@ -74,6 +77,11 @@ static talus_status resize(tl_device *device, tl_device_block *block, size_t byt
   return TALUS_OK;
 }
 
+static size_t left(tl_device *) {
+  size_t free = 0, all = 0;
+  return cudaMemGetInfo(&free, &all) == cudaSuccess ? free : 0;
+}
+
 static talus_status upload(tl_device *device, void *to, const void *from, size_t bytes) {
   TL_TRY(test(cudaStreamSynchronize(own(device)->stream), "waiting for the device"));
   const double begun = tl_clock();
@@ -83,12 +91,25 @@ static talus_status upload(tl_device *device, void *to, const void *from, size_t
   return TALUS_OK;
 }
 
+static talus_status copy_home(tl_device *device, void *to, const void *from, size_t bytes) {
+  cuda_device *self = own(device);
+  if (bytes > FEW)
+    return test(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying from the device");
+  TL_TRY(test(cudaMemcpyAsync(self->few, from, bytes, cudaMemcpyDeviceToHost, self->stream),
+              "copying from the device"));
+  TL_TRY(test(cudaStreamSynchronize(self->stream), "waiting for the device"));
+  memcpy(to, self->few, bytes);
+  return TALUS_OK;
+}
+
 static talus_status download(tl_device *device, void *to, const void *from, size_t bytes) {
-  TL_TRY(test(cudaStreamSynchronize(own(device)->stream), "waiting for the device"));
+  if (bytes > FEW)
+    TL_TRY(test(cudaStreamSynchronize(own(device)->stream), "waiting for the device"));
   const double begun = tl_clock();
-  TL_TRY(test(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying from the device"));
+  TL_TRY(copy_home(device, to, from, bytes));
   device->count.downloaded += bytes;
-  device->count.download_ms += 1e3 * (tl_clock() - begun);
+  if (bytes > FEW) /* the time of the others is that of the work before */
+    device->count.download_ms += 1e3 * (tl_clock() - begun);
   return TALUS_OK;
 }
 
@@ -186,8 +207,39 @@ static __global__ void write_contacts(const tl_contact_task task, size_t n) {
     to[k] = from[k];
 }
 
+/* What the threads of a block have measured, joined; in its first thread. */
+static __device__ tl_thread_extent join_block(const tl_thread_extent *mine) {
+  __shared__ tl_thread_extent parts[THREADS];
+  parts[threadIdx.x] = *mine;
+  for (unsigned half = THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half)
+      tl_thread_extent_join(&parts[threadIdx.x], &parts[threadIdx.x + half]);
+  }
+  return parts[0];
+}
+
+/* A block does what one thread of the task does. */
+static __global__ void __launch_bounds__(THREADS) measure_in_blocks(const tl_measure_task task) {
+  const tl_thread_extent mine = tl_thread_extent_of(
+      task.rows, task.count, static_cast<size_t>(blockIdx.x) * THREADS + threadIdx.x,
+      static_cast<size_t>(gridDim.x) * THREADS);
+  const tl_thread_extent all = join_block(&mine);
+  if (threadIdx.x == 0)
+    task.parts[blockIdx.x] = all;
+}
+
+static __global__ void __launch_bounds__(THREADS) join_in_block(const tl_join_task task) {
+  const tl_thread_extent mine =
+      tl_thread_extent_joined(task.parts, task.count, threadIdx.x, THREADS);
+  const tl_thread_extent all = join_block(&mine);
+  if (threadIdx.x == 0)
+    *task.joined = tl_extent_packed(&all, task.odd);
+}
+
 /* The contacts of a block get one place in the list: one atomic addition instead of hundreds to the
- * same number. */
+ * same number. By rounded cells, or by bins. */
+template <bool by_cells>
 static __global__ void __launch_bounds__(THREADS)
     list_touches(const __grid_constant__ tl_touch_task task, size_t n) {
   using block_scan = cub::BlockScan<uint32_t, THREADS>;
@@ -196,14 +248,18 @@ static __global__ void __launch_bounds__(THREADS)
   const size_t i = static_cast<size_t>(blockIdx.x) * THREADS + threadIdx.x;
   tl_thread_visit visit;
   visit.found = 0;
-  if (i < n)
+  if (i < n && by_cells)
+    tl_corner_begin(&task.search, i, &visit);
+  else if (i < n)
     tl_touch_begin(&task.search, i, &visit);
   uint32_t before, all;
   block_scan(scratch).ExclusiveSum(visit.found, before, all);
   if (threadIdx.x == 0)
     first = all > 0 ? tl_thread_add_wide(task.used, all) : 0;
   __syncthreads();
-  if (visit.found > 0)
+  if (visit.found > 0 && by_cells)
+    tl_corner_end(&visit, &task.list, first + before);
+  else if (visit.found > 0)
     tl_touch_end(&visit, &task.list, first + before);
 }
 
@@ -212,13 +268,27 @@ static talus_status launch(tl_device *device, int kind, const void *task, size_t
   if (n == 0)
     return TALUS_OK;
   const unsigned blocks = static_cast<unsigned>((n + THREADS - 1) / THREADS);
-  if (kind == TL_TASK_contact) {
+  switch (kind) { /* those with versions of their own */
+  case TL_TASK_measure:
+    measure_in_blocks<<<static_cast<unsigned>(n), THREADS, 0, stream>>>(
+        *static_cast<const tl_measure_task *>(task));
+    return test(cudaGetLastError(), "launching a task");
+  case TL_TASK_join:
+    join_in_block<<<1, THREADS, 0, stream>>>(*static_cast<const tl_join_task *>(task));
+    return test(cudaGetLastError(), "launching a task");
+  case TL_TASK_touch:
+    list_touches<false>
+        <<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_touch_task *>(task), n);
+    return test(cudaGetLastError(), "launching a task");
+  case TL_TASK_corner:
+    list_touches<true>
+        <<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_touch_task *>(task), n);
+    return test(cudaGetLastError(), "launching a task");
+  case TL_TASK_contact:
     write_contacts<<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_contact_task *>(task), n);
     return test(cudaGetLastError(), "launching a task");
-  }
-  if (kind == TL_TASK_touch) {
-    list_touches<<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_touch_task *>(task), n);
-    return test(cudaGetLastError(), "launching a task");
+  default:
+    break;
   }
   switch (kind) {
 #define CUDA_LAUNCH(name)                                                                          \
@@ -540,12 +610,14 @@ static void close_device(tl_device *device) {
       (void)cudaEventDestroy(event);
   if (self->stream)
     (void)cudaStreamDestroy(self->stream);
+  if (self->few)
+    (void)cudaFreeHost(self->few);
   free(self);
 }
 
-static const tl_device_calls calls = {"cuda", close_device, resize, upload, download,
-                                      clear,  copy,         sort,   sum,    launch,
-                                      repeat, finish,       mark,   elapsed};
+static const tl_device_calls calls = {"cuda",   close_device, resize, left, upload,
+                                      download, clear,        copy,   sort, sum,
+                                      launch,   repeat,       finish, mark, elapsed};
 
 /* Whether this build's code runs on the GPU. After a fault of a task every call fails, this one
  * too, until the process ends. */
@@ -617,6 +689,8 @@ extern "C" talus_status tl_device_open_cuda(tl_device **device) {
   self->has_clusters = find_clusters();
   self->shared = self->has_clusters ? find_shared() : 0;
   talus_status status = test(cudaStreamCreate(&self->stream), "opening the GPU");
+  if (status == TALUS_OK)
+    status = test(cudaMallocHost(&self->few, FEW), "opening the GPU");
   for (cudaEvent_t &event : self->marks)
     if (status == TALUS_OK)
       status = test(cudaEventCreate(&event), "opening the GPU");

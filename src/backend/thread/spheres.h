@@ -58,17 +58,12 @@ TL_FN void tl_thread_extent_join(tl_thread_extent *to, const tl_thread_extent *o
   to->largest = fmax(to->largest, other->largest);
 }
 
-/* Thread i measures rows i, i + threads, ... */
-typedef struct tl_measure_task {
-  const tl_thread_ball *rows;
-  size_t count, threads;
-  tl_thread_extent *parts;
-} tl_measure_task;
-
-TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
+/* Rows first, first + stride, ... */
+TL_FN tl_thread_extent tl_thread_extent_of(const tl_thread_ball *rows, size_t count, size_t first,
+                                           size_t stride) {
   tl_thread_extent all = tl_thread_extent_none();
-  for (size_t i = thread; i < task->count; i += task->threads) {
-    const tl_thread_ball row = task->rows[i];
+  for (size_t i = first; i < count; i += stride) {
+    const tl_thread_ball row = rows[i];
     const double x[3] = {row.x, row.y, row.z};
     tl_thread_extent one;
     if (row.radius < 0)
@@ -78,20 +73,66 @@ TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
     one.smallest = one.largest = row.radius;
     tl_thread_extent_join(&all, &one);
   }
-  task->parts[thread] = all;
+  return all;
 }
 
-/* Thread i combines parts i, i + threads, ...; in place, because no other thread reads those. */
-typedef struct tl_join_task {
+/* Thread i measures rows i, i + threads, ... */
+typedef struct tl_measure_task {
+  const tl_thread_ball *rows;
   size_t count, threads;
   tl_thread_extent *parts;
+} tl_measure_task;
+
+TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
+  task->parts[thread] = tl_thread_extent_of(task->rows, task->count, thread, task->threads);
+}
+
+/* Parts first, first + stride, ... */
+TL_FN tl_thread_extent tl_thread_extent_joined(const tl_thread_extent *parts, size_t count,
+                                               size_t first, size_t stride) {
+  tl_thread_extent all = tl_thread_extent_none();
+  for (size_t i = first; i < count; i += stride)
+    tl_thread_extent_join(&all, &parts[i]);
+  return all;
+}
+
+/* What the host needs of an extent, in few bytes. */
+typedef struct tl_thread_measured {
+  double low[3];           /* m; */
+  float span[3];           /* up to the high corner, rounded up like `largest`; */
+  float smallest, largest; /* m: `smallest` is rounded down */
+  uint32_t odd;            /* not 0: rows have numbers that the host must look at */
+} tl_thread_measured;
+
+/* A float that is not less; not less than FLT_MIN, because the next one below is 0. */
+TL_FN float tl_float_above(double x) {
+  const float near = (float)x * (1 + 2e-7f);
+  return x > 0 && near < FLT_MIN ? FLT_MIN : near;
+}
+
+TL_FN tl_thread_measured tl_extent_packed(const tl_thread_extent *extent, const uint32_t *odd) {
+  tl_thread_measured packed;
+  for (int k = 0; k < 3; ++k) {
+    packed.low[k] = extent->low[k];
+    packed.span[k] = tl_float_above(extent->high[k] - extent->low[k]);
+  }
+  packed.smallest = (float)extent->smallest * (1 - 2e-7f);
+  packed.largest = tl_float_above(extent->largest);
+  packed.odd = odd ? *odd : 0;
+  return packed;
+}
+
+/* One thread combines the parts. */
+typedef struct tl_join_task {
+  size_t count;
+  const tl_thread_extent *parts;
+  const uint32_t *odd; /* or NULL */
+  tl_thread_measured *joined;
 } tl_join_task;
 
 TL_FN void tl_join_at(const tl_join_task *task, size_t thread) {
-  tl_thread_extent all = task->parts[thread];
-  for (size_t i = thread + task->threads; i < task->count; i += task->threads)
-    tl_thread_extent_join(&all, &task->parts[i]);
-  task->parts[thread] = all;
+  const tl_thread_extent all = tl_thread_extent_joined(task->parts, task->count, thread, 1);
+  *task->joined = tl_extent_packed(&all, task->odd);
 }
 
 /* ---- into cells ------------------------------------------------------------------------------ */
@@ -104,6 +145,13 @@ typedef struct tl_thread_keys {
 
 TL_FN uint64_t tl_thread_key(const tl_thread_keys *keys, size_t i) {
   return keys->wide ? ((const uint64_t *)keys->data)[i] : ((const uint32_t *)keys->data)[i];
+}
+
+TL_FN void tl_thread_key_put(const tl_thread_keys *keys, size_t i, uint64_t key) {
+  if (keys->wide)
+    ((uint64_t *)keys->data)[i] = key;
+  else
+    ((uint32_t *)keys->data)[i] = (uint32_t)key;
 }
 
 typedef struct tl_key_task {
@@ -126,15 +174,24 @@ TL_FN void tl_key_at(const tl_key_task *task, size_t i) {
                        tl_grid_place(grid, level, 1, row.y), tl_grid_place(grid, level, 2, row.z));
     tl_thread_set(task->levels, (uint32_t)1 << level);
   }
-  if (task->keys.wide)
-    ((uint64_t *)task->keys.data)[i] = key;
-  else
-    ((uint32_t *)task->keys.data)[i] = (uint32_t)key;
+  tl_thread_key_put(&task->keys, i, key);
   task->slots[i] = (uint32_t)i;
 }
 
 /* Cells without bodies whose ends the row before them writes; the others are filled later. */
 #define TL_GATHER_EMPTY 255
+
+/* Stores the end of the cell of sorted element i, which is the begin of the next one, and those of
+ * empty cells behind it. */
+TL_FN void tl_thread_end_cells(const tl_thread_keys *keys, size_t i, size_t count, uint32_t *ends,
+                               uint64_t cells) {
+  const uint64_t key = tl_thread_key(keys, i), most = key + TL_GATHER_EMPTY + 1;
+  uint64_t next = i + 1 < count ? tl_thread_key(keys, i + 1) : cells;
+  next = next < cells ? next : cells; /* planes are in none */
+  next = next < most ? next : most;
+  for (uint64_t cell = key; cell < next; ++cell)
+    ends[cell] = (uint32_t)(i + 1);
+}
 
 /* Copies rows in the order of cells, in single precision. If there is a table of all cells, stores
  * the end of each cell, which is the begin of the next one. */
@@ -158,14 +215,8 @@ TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
   look.z = (float)tl_grid_home(&task->space, 2, row.z);
   look.radius = (float)(row.radius + 0.5 * task->margin);
   task->looks[i] = look;
-  if (!task->ends)
-    return;
-  const uint64_t key = tl_thread_key(&task->keys, i), most = key + TL_GATHER_EMPTY + 1;
-  uint64_t next = i + 1 < task->count ? tl_thread_key(&task->keys, i + 1) : task->cells;
-  next = next < task->cells ? next : task->cells; /* planes are in none */
-  next = next < most ? next : most;
-  for (uint64_t cell = key; cell < next; ++cell)
-    task->ends[cell] = (uint32_t)(i + 1);
+  if (task->ends)
+    tl_thread_end_cells(&task->keys, i, task->count, task->ends, task->cells);
 }
 
 /* Number of rows before the first one with this key or a greater one. */
@@ -208,6 +259,14 @@ TL_FN void tl_fill_at(const tl_fill_task *task, size_t i) {
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
+/* Lists of the bodies that touch each cell (backend/thread/corners.h). */
+typedef struct tl_touch_lists {
+  tl_thread_keys keys; /* by place: its cell */
+  size_t count;        /* of places */
+  const uint32_t *places;
+  const uint32_t *ends; /* by cell; NULL: keys are searched */
+} tl_touch_lists;
+
 typedef struct tl_thread_search {
   tl_grid_levels grid;
   const tl_thread_ball *rows;    /* by slot */
@@ -220,11 +279,12 @@ typedef struct tl_thread_search {
   const tl_thread_plane *planes; /* in the order of slots; they are the last sorted rows */
   size_t plane_count;
   size_t count;
-  double margin; /* m: of a pair */
-  float blur;    /* m: bound of the error of tests in single precision */
-  bool is_fine;  /* that is little beside the cells, which are wider by it: places in single
-                    precision find the cells around a body */
-  bool is_plain; /* no periods, a table, and keys of 32 bits */
+  double margin;        /* m: of a pair */
+  float blur;           /* m: bound of the error of tests in single precision */
+  bool is_fine;         /* that is little beside the cells, which are wider by it: places in single
+                           precision find the cells around a body */
+  bool is_plain;        /* no periods, a table, and keys of 32 bits */
+  tl_touch_lists lists; /* only for rounded cells */
 } tl_thread_search;
 
 /* Two slots that touch, the lower one first. */
@@ -410,36 +470,58 @@ typedef struct tl_touch_block {
   tl_grid_range x, y, z;
 } tl_touch_block;
 
-TL_FN void tl_touch_any(const tl_thread_visit *visit, const tl_touch_block *block,
-                        tl_touch_ranges *ranges) {
+TL_FN void tl_touch_any(tl_thread_visit *visit, const tl_touch_block *block) {
+  tl_touch_ranges ranges;
+  ranges.count = 0;
+  ranges.begin[0] = ranges.end[0] = 0;
   for (uint32_t k = 0; k < block->z.count; ++k)
     for (uint32_t j = 0; j < block->y.count; ++j)
       tl_touch_row(visit, block->cells, &block->x,
                    tl_grid_after(&block->y, j, block->cells->count[1]),
-                   tl_grid_after(&block->z, k, block->cells->count[2]), ranges);
+                   tl_grid_after(&block->z, k, block->cells->count[2]), &ranges);
+  tl_touch_visit(visit, &ranges);
 }
 
-/* The same for a plain search. The ends of three rows are loaded together. */
-TL_FN void tl_touch_plain(const tl_thread_visit *visit, const tl_touch_block *block,
-                          tl_touch_ranges *ranges) {
-  const uint32_t *ends = visit->search->ends;
+/* Ranges of three rows of cells, the first in turn; empty ones are skipped. Without indices that
+ * vary, so that a device holds them in registers. */
+typedef struct tl_touch_queue {
+  uint32_t begin[TL_GRID_ACROSS], end[TL_GRID_ACROSS];
+} tl_touch_queue;
+
+TL_FN void tl_touch_skip(tl_touch_queue *queue) {
+  for (int turn = 0; turn < TL_GRID_ACROSS - 1; ++turn) {
+    const bool over = queue->begin[0] >= queue->end[0];
+    for (int k = 0; k < TL_GRID_ACROSS - 1; ++k) {
+      queue->begin[k] = over ? queue->begin[k + 1] : queue->begin[k];
+      queue->end[k] = over ? queue->end[k + 1] : queue->end[k];
+    }
+    queue->end[TL_GRID_ACROSS - 1] = over ? 0 : queue->end[TL_GRID_ACROSS - 1];
+  }
+}
+
+/* The same as tl_touch_any and tl_touch_visit for a plain search, layer by layer. */
+TL_FN void tl_touch_plain(tl_thread_visit *visit, const tl_touch_block *block) {
+  const tl_thread_search *search = visit->search;
+  const uint32_t *ends = search->ends;
   const tl_grid_level *cells = block->cells;
   const uint32_t across = cells->count[0], up = cells->count[1], key = (uint32_t)visit->key;
   uint32_t row =
       (block->z.first * up + block->y.first) * across + (uint32_t)cells->first + block->x.first;
   for (uint32_t k = 0; k < block->z.count; ++k, row += up * across) {
-    uint32_t begin[TL_GRID_ACROSS], end[TL_GRID_ACROSS];
+    tl_touch_queue queue;
     for (uint32_t j = 0; j < TL_GRID_ACROSS; ++j) {
       const uint32_t first = row + j * across, last = first + block->x.count - 1;
       const bool is_asked = j < block->y.count && last >= key;
-      begin[j] = is_asked && first > key ? ends[first - 1] : visit->self + 1;
-      end[j] = is_asked ? ends[last] : 0;
+      queue.begin[j] = is_asked && first > key ? ends[first - 1] : visit->self + 1;
+      queue.end[j] = is_asked ? ends[last] : 0;
     }
-    for (uint32_t j = 0; j < TL_GRID_ACROSS; ++j)
-      if (begin[j] < end[j]) {
-        ranges->begin[ranges->count] = begin[j];
-        ranges->end[ranges->count++] = end[j];
-      }
+    for (tl_touch_skip(&queue); queue.begin[0] < queue.end[0]; tl_touch_skip(&queue)) {
+      const uint32_t j = queue.begin[0]++;
+      const tl_thread_look look = search->looks[j];
+      const tl_look_result seen = tl_thread_glance(search, &visit->look, &look);
+      if (seen != TL_LOOK_APART && (seen == TL_LOOK_TOUCH || tl_touch_test(visit, j)))
+        tl_touch_found(visit, j);
+    }
   }
 }
 
@@ -456,14 +538,10 @@ TL_FN void tl_touch_search(tl_thread_visit *visit) {
     block.x = tl_grid_around(grid, level, 0, place.home[0], reach);
     block.y = tl_grid_around(grid, level, 1, place.home[1], reach);
     block.z = tl_grid_around(grid, level, 2, place.home[2], reach);
-    tl_touch_ranges ranges;
-    ranges.count = 0;
-    ranges.begin[0] = ranges.end[0] = 0;
     if (search->is_plain)
-      tl_touch_plain(visit, &block, &ranges);
+      tl_touch_plain(visit, &block);
     else
-      tl_touch_any(visit, &block, &ranges);
-    tl_touch_visit(visit, &ranges);
+      tl_touch_any(visit, &block);
   }
 }
 
@@ -490,11 +568,11 @@ TL_FN void tl_touch_again(tl_thread_visit *visit) {
     tl_touch_planes(visit);
 }
 
-/* Counts what sorted row i touches, and keeps the first of it. */
-TL_FN void tl_touch_begin(const tl_thread_search *search, size_t i, tl_thread_visit *visit) {
+/* False for planes, which do not search. */
+TL_FN bool tl_visit_begin(const tl_thread_search *search, size_t i, tl_thread_visit *visit) {
   visit->found = 0;
   if (i >= search->count - search->plane_count)
-    return;
+    return false;
   visit->search = search;
   visit->self = (uint32_t)i;
   visit->slot = search->slots[i];
@@ -502,19 +580,31 @@ TL_FN void tl_touch_begin(const tl_thread_search *search, size_t i, tl_thread_vi
   visit->look = search->looks[i];
   visit->fixed = search->fixed && search->fixed[visit->slot];
   visit->list = NULL;
-  tl_touch_again(visit);
+  return true;
 }
 
-/* Writes that to the list from `place` on; searches again if there is more than is kept. */
-TL_FN void tl_touch_end(tl_thread_visit *visit, const tl_touch_list *list, uint64_t place) {
+/* Counts what sorted row i touches, and keeps the first of it. */
+TL_FN void tl_touch_begin(const tl_thread_search *search, size_t i, tl_thread_visit *visit) {
+  if (tl_visit_begin(search, i, visit))
+    tl_touch_again(visit);
+}
+
+/* Writes what is kept to the list from `place` on; true if there is more: another search must write
+ * it. */
+TL_FN bool tl_visit_put(tl_thread_visit *visit, const tl_touch_list *list, uint64_t place) {
   if (visit->found > TL_KEPT) {
     visit->list = list;
     visit->place = place;
-    tl_touch_again(visit);
-    return;
+    return true;
   }
   for (uint32_t k = 0; k < visit->found; ++k)
     tl_touch_put(visit, list, place + k, visit->kept[k]);
+  return false;
+}
+
+TL_FN void tl_touch_end(tl_thread_visit *visit, const tl_touch_list *list, uint64_t place) {
+  if (tl_visit_put(visit, list, place))
+    tl_touch_again(visit);
 }
 
 /* Lists all that touch, in any order. */
@@ -586,16 +676,6 @@ TL_FN void tl_sift_down(uint32_t *values, size_t from, size_t count) {
   values[at] = value;
 }
 
-TL_FN void tl_sort_few(uint32_t *values, size_t count) {
-  for (size_t i = 1; i < count; ++i) {
-    const uint32_t value = values[i];
-    size_t at = i;
-    for (; at > 0 && values[at - 1] > value; --at)
-      values[at] = values[at - 1];
-    values[at] = value;
-  }
-}
-
 TL_FN void tl_sort_some(uint32_t *values, size_t count) {
   for (size_t i = count / 2; i-- > 0;)
     tl_sift_down(values, i, count);
@@ -607,13 +687,32 @@ TL_FN void tl_sort_some(uint32_t *values, size_t count) {
   }
 }
 
+/* Most runs. Without indices that vary, like tl_touch_queue. */
+#define TL_RUN_SHORT 8
+TL_FN void tl_sort_short(uint32_t *values, size_t count) {
+  uint32_t kept[TL_RUN_SHORT];
+  for (size_t k = 0; k < TL_RUN_SHORT; ++k)
+    kept[k] = k < count ? values[k] : UINT32_MAX;
+  for (int end = TL_RUN_SHORT - 1; end > 0; --end)
+    for (int k = 0; k < end; ++k) {
+      const uint32_t a = kept[k], b = kept[k + 1];
+      kept[k] = a < b ? a : b;
+      kept[k + 1] = a < b ? b : a;
+    }
+  for (size_t k = 0; k < TL_RUN_SHORT; ++k)
+    if (k < count)
+      values[k] = kept[k];
+}
+
 TL_FN void tl_run_at(const tl_run_task *task, size_t i) {
   const uint32_t owner = task->owners[i];
   if (i > 0 && task->owners[i - 1] == owner)
     return;
   const size_t count = tl_run_end(task, i, owner) - i;
-  if (count <= TL_RUN_FEW) {
-    tl_sort_few(task->others + i, count);
+  if (count == 1)
+    return;
+  if (count <= TL_RUN_SHORT) {
+    tl_sort_short(task->others + i, count);
     return;
   }
   if (count <= task->most) {

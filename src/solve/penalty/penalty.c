@@ -350,15 +350,6 @@ void tl_penalty_keep_ledger(const tl_crowd *crowd, bool moved, const tl_penalty_
   p->friction = now->friction;
 }
 
-talus_status tl_penalty_push(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                             tl_contacts *contacts, talus_vec3 *spring_force,
-                             talus_vec3 *spring_torque, tl_solve_report *report) {
-  tl_penalty_sums total;
-  TL_TRY(tl_penalty_add_up(crowd, motion, contacts, spring_force, spring_torque, &total));
-  tl_penalty_keep_ledger(crowd, motion->velocity_kick != NULL, &total, report);
-  return TALUS_OK;
-}
-
 /* Computes everything; lists of entries stay in the arena. */
 static talus_status add_up(push_job *job, tl_penalty_sums *sums) {
   const tl_model *model = job->model;
@@ -381,34 +372,24 @@ static talus_status add_up(push_job *job, tl_penalty_sums *sums) {
   return TALUS_OK;
 }
 
-static push_job job_of(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                       tl_contacts *contacts, talus_vec3 *spring_force, talus_vec3 *spring_torque) {
-  return (push_job){.model = crowd->model,
-                    .crowd = crowd,
-                    .penalty = crowd->penalty,
-                    .motion = motion,
-                    .contacts = contacts,
-                    .spring_force = spring_force,
-                    .spring_torque = spring_torque};
-}
-
-talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                               tl_contacts *contacts, talus_vec3 *spring_force,
-                               talus_vec3 *spring_torque, tl_penalty_sums *sums) {
+talus_status tl_penalty_find_forces(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                                    tl_contacts *contacts, talus_vec3 *spring_force,
+                                    talus_vec3 *spring_torque, tl_penalty_sums *sums,
+                                    tl_penalty_tangents *tangents) {
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
-  push_job job = job_of(crowd, motion, contacts, spring_force, spring_torque);
+  push_job job = {.model = crowd->model,
+                  .crowd = crowd,
+                  .penalty = crowd->penalty,
+                  .motion = motion,
+                  .contacts = contacts,
+                  .spring_force = spring_force,
+                  .spring_torque = spring_torque};
+  if (tangents)
+    TL_TAKE(crowd->arena, contacts->count, &job.tangents);
   TL_TRY(add_up(&job, sums));
-  tl_arena_release(crowd->arena, mark);
-  return TALUS_OK;
-}
-
-talus_status tl_penalty_look(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                             tl_contacts *contacts, talus_vec3 *spring_force,
-                             talus_vec3 *spring_torque, tl_penalty_sums *sums,
-                             tl_penalty_tangents *tangents) {
-  push_job job = job_of(crowd, motion, contacts, spring_force, spring_torque);
-  TL_TAKE(crowd->arena, contacts->count, &job.tangents);
-  TL_TRY(add_up(&job, sums));
-  *tangents = (tl_penalty_tangents){job.tangents, job.start, job.entry};
+  if (tangents)
+    *tangents = (tl_penalty_tangents){job.tangents, job.start, job.entry};
+  else
+    tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }

@@ -147,21 +147,12 @@ typedef struct tl_penalty_tangents {
 
 /* Computes the forces of the contacts of crowd->in at their poses. Writes them times crowd->dt into
  * their impulses, stretches their springs, and sums them by body into spring_force and
- * spring_torque (by slot); energies go into the report. */
-talus_status tl_penalty_push(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                             tl_contacts *contacts, talus_vec3 *spring_force,
-                             talus_vec3 *spring_torque, tl_solve_report *report);
-
-/* tl_penalty_push with the energies in *sums instead of the report. */
-talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                               tl_contacts *contacts, talus_vec3 *spring_force,
-                               talus_vec3 *spring_torque, tl_penalty_sums *sums);
-
-/* tl_penalty_add_up with derivatives, which stay in the arena. */
-talus_status tl_penalty_look(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                             tl_contacts *contacts, talus_vec3 *spring_force,
-                             talus_vec3 *spring_torque, tl_penalty_sums *sums,
-                             tl_penalty_tangents *tangents);
+ * spring_torque (by slot), with their energies in *sums. tangents: derivatives, which stay in the
+ * arena; NULL: none. Steps call it through the backend. */
+talus_status tl_penalty_find_forces(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                                    tl_contacts *contacts, talus_vec3 *spring_force,
+                                    talus_vec3 *spring_torque, tl_penalty_sums *sums,
+                                    tl_penalty_tangents *tangents);
 
 /* Adds works of a step to the report, from the powers at its two ends. moved: false if forces were
  * found without a step. */

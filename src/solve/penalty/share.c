@@ -97,10 +97,10 @@ typedef struct crowded {
 } crowded;
 
 /* The room of point i: each way ends halfway to another point, or farther if that one hardly
- * counts, at most at the range. */
+ * counts, at most at the range. Points at exactly one place share its room. */
 static talus_real measure_room(const crowded *p, size_t i) {
   const tl_contact *c = &p->rows[i];
-  double length[WAYS], sum = 0;
+  double length[WAYS], sum = 0, here = 1;
   for (int k = 0; k < WAYS; ++k)
     length[k] = p->range;
   for (size_t j = 0; j < p->count; ++j) {
@@ -109,6 +109,8 @@ static talus_real measure_room(const crowded *p, size_t i) {
     if (j == i || !(square < range * range) || !(p->part[j] > 0))
       continue;
     const double counts = 2 * (double)(likeness(c, &p->rows[j]) * p->part[j]);
+    if (square == 0)
+      here += 0.5 * counts;
     for (int k = 0; k < WAYS && counts > 0; ++k) {
       const double along = counts * (d.x * ways[k][0] + d.y * ways[k][1] + d.z * ways[k][2]);
       if (square < along * length[k])
@@ -117,7 +119,7 @@ static talus_real measure_room(const crowded *p, size_t i) {
   }
   for (int k = 0; k < WAYS; ++k)
     sum += length[k] < p->range ? length[k] * length[k] / (p->range * p->range) : 1;
-  return (talus_real)(sum / WAYS);
+  return (talus_real)(sum / (WAYS * here));
 }
 
 static void weigh_crowded(const share_job *job, crowded *p, tl_penalty_share *shares) {

@@ -56,8 +56,8 @@ static talus_status push_walls(tl_ball_step *job, const tl_crowd *at_end,
                                     .velocity_kick = job->velocity_kick,
                                     .spin_kick = job->spin_kick,
                                     .h = job->begins ? 0 : job->crowd->dt};
-  return tl_penalty_add_up(at_end, &motion, &job->list->wall_contacts, job->spring_force,
-                           job->spring_torque, &job->list->wall_sums);
+  return tl_penalty_find_forces(at_end, &motion, &job->list->wall_contacts, job->spring_force,
+                                job->spring_torque, &job->list->wall_sums, NULL);
 }
 
 talus_status tl_balls_push_walls(tl_ball_step *job) {

@@ -230,7 +230,8 @@ static talus_status look_at_start(tl_implicit *job) {
   TL_TRY(tl_step_find_contacts(job->backend, &at_start, job->report));
   const tl_penalty_motion motion = {.velocity = crowd->in->velocity, .spin = crowd->in->spin};
   tl_penalty_sums sums;
-  TL_TRY(tl_penalty_add_up(crowd, &motion, &p->start, job->force, job->torque, &sums));
+  TL_TRY(
+      job->backend->find_forces(crowd, &motion, &p->start, job->force, job->torque, &sums, NULL));
   p->pressed = sums.elastic;
   p->stored = sums.stored;
   return TALUS_OK;
@@ -246,8 +247,8 @@ static talus_status step_euler(tl_implicit *job) {
   TL_TRY(tl_step_find_contacts(job->backend, &drift, job->report));
   const tl_penalty_motion motion = {
       .velocity = crowd->in->velocity, .spin = crowd->in->spin, .h = crowd->dt};
-  TL_TRY(
-      tl_penalty_add_up(crowd, &motion, drift.contacts_after, job->force, job->torque, &job->sums));
+  TL_TRY(job->backend->find_forces(crowd, &motion, drift.contacts_after, job->force, job->torque,
+                                   &job->sums, NULL));
   for (size_t i = 0; i < crowd->count; ++i) {
     const uint32_t slot = tl_crowd_slot(crowd, i);
     job->impulse[slot].force = tl_scale(job->force[slot], (talus_real)crowd->dt);

@@ -56,10 +56,10 @@ typedef struct tl_implicit {
   tl_arena_mark mark; /* arena: memory behind the mark belongs to one look */
   tl_penalty_tangents tangents;
   tl_penalty_sums sums;
+  tl_spring *springs;  /* by contact, as at the begin of the step; if friction is limited */
   double worst;        /* largest `change` */
   uint32_t worst_slot; /* the body that has it */
   double stiffness;    /* upper bound of (h omega)^2 of the worst body in any look: the largest */
-  int looks;
   /* by slot, for Newton: number of further steps in which sliding contacts are as stiff along the
    * direction of sliding as across it */
   uint8_t *careful;
@@ -86,6 +86,9 @@ static inline bool tl_implicit_is_found(const tl_implicit *job) {
 
 /* Finds velocities, positions, contacts and forces of job->impulse, and the residual. */
 talus_status tl_implicit_look(tl_implicit *job);
+
+/* Finds forces and residual of the last look again, with other limits of friction. */
+talus_status tl_implicit_push_again(tl_implicit *job);
 
 /* Upper bound (Gershgorin) of (h omega)^2 of the body in a slot: its springs against its mass. */
 double tl_implicit_stiffness(const tl_implicit *job, uint32_t slot);

@@ -112,12 +112,50 @@ static void compare(void *context, size_t begin, size_t end) {
 
 /* ---- the look -------------------------------------------------------------------------------- */
 
+static talus_status push(tl_implicit *job) {
+  const tl_crowd *crowd = job->crowd;
+  const double begun = tl_clock();
+  const tl_penalty_motion motion = {.velocity = job->velocity,
+                                    .spin = job->spin,
+                                    .h = crowd->dt,
+                                    .is_whole = true,
+                                    .is_limited = job->is_limited};
+  TL_TRY(job->backend->find_forces(&job->at_end, &motion, job->at_end.contacts_after, job->force,
+                                   job->torque, &job->sums, &job->tangents));
+  tl_for(&crowd->model->par, crowd->count, 512, compare, job);
+  job->worst = 0;
+  job->worst_slot = TL_NONE;
+  for (size_t i = 0; i < crowd->count; ++i) {
+    const uint32_t slot = tl_crowd_slot(crowd, i);
+    if (job->change[slot] > job->worst)
+      job->worst = job->change[slot], job->worst_slot = slot;
+  }
+  if (job->worst_slot != TL_NONE)
+    job->stiffness = fmax(job->stiffness, tl_implicit_stiffness(job, job->worst_slot));
+  job->report->wall_solve += tl_clock() - begun;
+  return TALUS_OK;
+}
+
+static talus_status keep_springs(tl_implicit *job) {
+  const tl_contacts *contacts = job->at_end.contacts_after;
+  TL_TAKE(job->crowd->arena, contacts->count, &job->springs);
+  if (contacts->count > 0)
+    memcpy(job->springs, contacts->springs.data, contacts->count * sizeof *job->springs);
+  return TALUS_OK;
+}
+
+talus_status tl_implicit_push_again(tl_implicit *job) {
+  tl_contacts *contacts = job->at_end.contacts_after;
+  if (contacts->count > 0)
+    memcpy(contacts->springs.data, job->springs, contacts->count * sizeof *job->springs);
+  return push(job);
+}
+
 talus_status tl_implicit_look(tl_implicit *job) {
   const tl_crowd *crowd = job->crowd;
   const tl_model *model = crowd->model;
   const double begun = tl_clock();
   tl_arena_release(crowd->arena, job->mark);
-  job->looks++;
   tl_for(&model->par, crowd->count, 512, find_twists, job);
   const size_t lost = tl_find_first(&model->par, crowd->count, is_lost, job);
   if (lost != SIZE_MAX) {
@@ -133,24 +171,7 @@ talus_status tl_implicit_look(tl_implicit *job) {
   if (job->at_end.multires) /* pairs are searched in several batches, whose counts add up */
     TL_TRY(tl_multires_begin_look(job->at_end.multires));
   TL_TRY(tl_step_find_contacts(job->backend, &job->at_end, job->report));
-  const double found = tl_clock();
-  const tl_penalty_motion motion = {.velocity = job->velocity,
-                                    .spin = job->spin,
-                                    .h = crowd->dt,
-                                    .is_whole = true,
-                                    .is_limited = job->is_limited};
-  TL_TRY(tl_penalty_look(&job->at_end, &motion, job->at_end.contacts_after, job->force, job->torque,
-                         &job->sums, &job->tangents));
-  tl_for(&model->par, crowd->count, 512, compare, job);
-  job->worst = 0;
-  job->worst_slot = TL_NONE;
-  for (size_t i = 0; i < crowd->count; ++i) {
-    const uint32_t slot = tl_crowd_slot(crowd, i);
-    if (job->change[slot] > job->worst)
-      job->worst = job->change[slot], job->worst_slot = slot;
-  }
-  if (job->worst_slot != TL_NONE)
-    job->stiffness = fmax(job->stiffness, tl_implicit_stiffness(job, job->worst_slot));
-  job->report->wall_solve += tl_clock() - found;
-  return TALUS_OK;
+  if (job->is_limited)
+    TL_TRY(keep_springs(job));
+  return push(job);
 }

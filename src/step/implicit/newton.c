@@ -43,15 +43,15 @@ static talus_status begin_limits(tl_implicit *job) {
   return TALUS_OK;
 }
 
-/* Takes the limits of the guess, and looks at it again with them: positions are the same, so limits
- * and forces then agree. */
+/* Takes the limits of the guess, and computes its forces again with them: positions, and so
+ * contacts, are the same, and limits and forces then agree. */
 static talus_status renew_limits(tl_implicit *job) {
   const tl_contacts *contacts = job->at_end.contacts_after;
   tl_penalty *p = job->crowd->penalty;
   p->limits.count = 0;
   for (size_t i = 0; i < contacts->count; ++i)
     TL_TRY(lay_limit(p, &contacts->data[i], job->tangents.rows[i].pushed));
-  return tl_implicit_look(job);
+  return tl_implicit_push_again(job);
 }
 
 /* ---- the iteration --------------------------------------------------------------------------- */
