@@ -27,7 +27,6 @@ struct cuda_device {
   tl_device_block scratch; /* of sorts and sums */
   void *few;               /* pinned memory of the host, through which small copies go */
   bool has_clusters;       /* of blocks: chips from sm_90 on */
-  size_t shared;           /* bytes: of each block of a cluster */
 };
 
 static cuda_device *own(tl_device *device) { return reinterpret_cast<cuda_device *>(device); }
@@ -313,8 +312,7 @@ struct sweep_plan {
   tl_thread_rows rows;
   talus_real share;
   int is_ncp, is_lift, times;
-  unsigned bodies, body_share; /* all; and at most of a block */
-  unsigned colours, tail;      /* tail: rows behind the last colour, in turn */
+  unsigned colours, tail; /* tail: rows behind the last colour, in turn */
   unsigned first[TL_COLOURS_MOST + 2];
 };
 
@@ -365,126 +363,6 @@ static __global__ void __launch_bounds__(CLUSTER_THREADS)
 #endif
 }
 
-/* The same with bodies and impulses in the shared memory of the cluster, where a barrier waits for
- * no write to the memory of the device: body i is with block i % CLUSTER_BLOCKS. A row's impulse is
- * with the block that visits it. */
-struct sweep_room {
-  tl_ccp_body *bodies; /* of this block */
-  talus_real *impulse; /* of this block's rows: x, y, z; or one number, for lifts */
-};
-
-static __device__ tl_ccp_body *body_in(const cooperative_groups::cluster_group &cluster,
-                                       const sweep_room *room, uint32_t body) {
-  return cluster.map_shared_rank(room->bodies + body / CLUSTER_BLOCKS, body % CLUSTER_BLOCKS);
-}
-
-static __device__ void visit_in(const cooperative_groups::cluster_group &cluster,
-                                const sweep_plan *plan, const sweep_room *room, tl_thread_row *row,
-                                talus_real bias, talus_real *impulse) {
-  tl_thread_two two = tl_two_take(body_in(cluster, room, row->a), body_in(cluster, room, row->b));
-  if (plan->is_lift) {
-    *impulse = tl_lift_two(&plan->rows, row, &two, *impulse, bias);
-    return;
-  }
-  row->impulse = tl_vec3(impulse[0], impulse[1], impulse[2]);
-  const talus_vec3 fresh = tl_visit_two(&plan->rows, row, &two, plan->share, plan->is_ncp);
-  impulse[0] = fresh.x;
-  impulse[1] = fresh.y;
-  impulse[2] = fresh.z;
-}
-
-/* Impulses of the block's rows, which are those of its threads in each colour, into the room or
- * back. */
-static __device__ void move_impulses(const sweep_plan *plan, const sweep_room *room, bool is_back) {
-  const unsigned thread = blockIdx.x * CLUSTER_THREADS + threadIdx.x;
-  unsigned place = threadIdx.x;
-  for (unsigned c = 0; c < plan->colours; ++c)
-    for (unsigned from = plan->first[c]; from < plan->first[c + 1];
-         from += CLUSTER_BLOCKS * CLUSTER_THREADS, place += CLUSTER_THREADS) {
-      const unsigned k = from + thread;
-      if (k >= plan->first[c + 1])
-        continue;
-      talus_real *at = room->impulse + place * (plan->is_lift ? 1 : 3);
-      if (plan->is_lift && is_back)
-        plan->rows.lift[k] = *at;
-      else if (plan->is_lift)
-        *at = plan->rows.lift[k];
-      else
-        for (int i = 0; i < 3; ++i) {
-          talus_real *of = tl_row_field(&plan->rows, TL_ROW_IMPULSE + i, k);
-          *(is_back ? of : at + i) = *(is_back ? at + i : of);
-        }
-    }
-}
-
-static __device__ void move_bodies(const sweep_plan *plan, const sweep_room *room, bool is_back) {
-  tl_ccp_body *all = plan->is_lift ? plan->rows.shifts : plan->rows.bodies;
-  for (unsigned i = blockIdx.x + CLUSTER_BLOCKS * threadIdx.x; i < plan->bodies;
-       i += CLUSTER_BLOCKS * CLUSTER_THREADS) {
-    tl_ccp_body *here = room->bodies + i / CLUSTER_BLOCKS, *there = all + i;
-    const tl_ccp_body body = tl_thread_fetch(is_back ? here : there);
-    tl_thread_put(is_back ? there : here, &body);
-  }
-}
-
-static __global__ void __launch_bounds__(CLUSTER_THREADS)
-    sweep_in_shared(const __grid_constant__ sweep_plan plan) {
-#if __CUDA_ARCH__ >= 900
-  extern __shared__ int4 memory[];
-  const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
-  const unsigned thread = blockIdx.x * CLUSTER_THREADS + threadIdx.x;
-  sweep_room room;
-  room.bodies = reinterpret_cast<tl_ccp_body *>(memory);
-  room.impulse = reinterpret_cast<talus_real *>(room.bodies + plan.body_share);
-  move_bodies(&plan, &room, false);
-  move_impulses(&plan, &room, false);
-  tl_thread_row ahead = {};
-  talus_real bias_ahead = 0;
-  if (plan.first[0] + thread < plan.first[1]) {
-    ahead = tl_row_take(&plan.rows, plan.first[0] + thread);
-    bias_ahead = plan.is_lift ? plan.rows.lift_bias[plan.first[0] + thread] : 0;
-  }
-  cluster.sync();
-  for (int turn = 0; turn < plan.times; ++turn) {
-    unsigned place = threadIdx.x;
-    for (unsigned c = 0; c < plan.colours; ++c) {
-      const unsigned next = c + 1 < plan.colours ? c + 1 : 0, then = plan.first[next] + thread;
-      tl_thread_row row = ahead;
-      talus_real bias = bias_ahead;
-      if (then < plan.first[next + 1]) {
-        ahead = tl_row_take(&plan.rows, then);
-        bias_ahead = plan.is_lift ? plan.rows.lift_bias[then] : 0;
-      }
-      for (unsigned from = plan.first[c]; from < plan.first[c + 1];
-           from += CLUSTER_BLOCKS * CLUSTER_THREADS, place += CLUSTER_THREADS) {
-        const unsigned k = from + thread;
-        if (k >= plan.first[c + 1])
-          continue;
-        if (from > plan.first[c]) {
-          row = tl_row_take(&plan.rows, k);
-          bias = plan.is_lift ? plan.rows.lift_bias[k] : 0;
-        }
-        visit_in(cluster, &plan, &room, &row, bias, room.impulse + place * (plan.is_lift ? 1 : 3));
-      }
-      cluster.sync();
-    }
-  }
-  move_bodies(&plan, &room, true);
-  if (plan.is_lift || plan.share == 0)
-    move_impulses(&plan, &room, true);
-#endif
-}
-
-/* Bytes of shared memory that a block needs for that. */
-static size_t room_of(const sweep_plan *plan) {
-  size_t places = 0;
-  for (unsigned c = 0; c < plan->colours; ++c)
-    places += (plan->first[c + 1] - plan->first[c] + CLUSTER_BLOCKS * CLUSTER_THREADS - 1) /
-              (CLUSTER_BLOCKS * CLUSTER_THREADS) * CLUSTER_THREADS;
-  return plan->body_share * sizeof(tl_ccp_body) +
-         places * (plan->is_lift ? 1 : 3) * sizeof(talus_real);
-}
-
 /* Whether these are the colours of a sweep, and few rows; then as a plan. */
 static bool plan_sweep(const tl_device_launch *launches, size_t count, int times,
                        sweep_plan *plan) {
@@ -496,8 +374,6 @@ static bool plan_sweep(const tl_device_launch *launches, size_t count, int times
   plan->share = first->share;
   plan->is_ncp = first->is_ncp;
   plan->is_lift = kind == TL_TASK_lift;
-  plan->bodies = first->bodies;
-  plan->body_share = (first->bodies + CLUSTER_BLOCKS - 1) / CLUSTER_BLOCKS;
   plan->times = times;
   plan->colours = plan->tail = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -545,32 +421,9 @@ static bool find_clusters() {
   return fits && clusters > 0;
 }
 
-/* Shared memory that each block of such a cluster may have, bytes; 0: there are none. */
-static size_t find_shared() {
-  int most = 0, clusters = 0;
-  cluster_config config;
-  configure(&config, nullptr);
-  (void)cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
-  config.launch.dynamicSmemBytes = static_cast<size_t>(most);
-  const bool fits =
-      most > 0 &&
-      cudaFuncSetAttribute(sweep_in_shared, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) ==
-          cudaSuccess &&
-      cudaFuncSetAttribute(sweep_in_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, most) ==
-          cudaSuccess &&
-      cudaOccupancyMaxActiveClusters(&clusters, sweep_in_shared, &config.launch) == cudaSuccess;
-  (void)cudaGetLastError();
-  return fits && clusters > 0 ? static_cast<size_t>(most) : 0;
-}
-
 static talus_status sweep(tl_device *device, const sweep_plan *plan) {
   cluster_config config;
   configure(&config, own(device)->stream);
-  const size_t room = room_of(plan);
-  if (plan->tail == 0 && room <= own(device)->shared) {
-    config.launch.dynamicSmemBytes = room;
-    return test(cudaLaunchKernelEx(&config.launch, sweep_in_shared, *plan), "launching sweeps");
-  }
   return test(cudaLaunchKernelEx(&config.launch, sweep_in_cluster, *plan), "launching sweeps");
 }
 
@@ -687,7 +540,6 @@ extern "C" talus_status tl_device_open_cuda(tl_device **device) {
   self->base.calls = &calls;
   (void)snprintf(self->base.title, sizeof self->base.title, "%s", title);
   self->has_clusters = find_clusters();
-  self->shared = self->has_clusters ? find_shared() : 0;
   talus_status status = test(cudaStreamCreate(&self->stream), "opening the GPU");
   if (status == TALUS_OK)
     status = test(cudaMallocHost(&self->few, FEW), "opening the GPU");

@@ -322,7 +322,6 @@ typedef struct tl_visit_task {
   size_t first, tail;
   talus_real share; /* of the impulse that is applied; 0: a sweep */
   int is_ncp;
-  uint32_t bodies; /* how many there are */
 } tl_visit_task;
 
 typedef tl_visit_task tl_lift_task;
@@ -357,7 +356,7 @@ TL_FN tl_thread_row tl_row_take(const tl_thread_rows *rows, size_t k) {
   return row;
 }
 
-/* The two bodies of a row, read once and written once, wherever they are. */
+/* The two bodies of a row, read once and written once. */
 typedef struct tl_thread_two {
   tl_ccp_body *at_a, *at_b;
   tl_ccp_body x, y;
@@ -390,28 +389,21 @@ TL_FN void tl_two_push(const tl_thread_rows *rows, const tl_thread_row *row, tl_
   }
 }
 
-/* Applies a share of the row's impulse; 0: visits it. Returns the impulse after that. */
-TL_FN talus_vec3 tl_visit_two(const tl_thread_rows *rows, const tl_thread_row *row,
-                              tl_thread_two *two, talus_real share, int is_ncp) {
-  const talus_vec3 p = row->impulse;
-  if (share != 0) {
-    tl_two_push(rows, row, two, tl_scale(p, share));
-    return p;
-  }
-  const tl_ccp_vec next =
-      tl_ccp_step(tl_row_plain(p), tl_row_plain(tl_two_velocity(two, row)),
-                  tl_row_plain(row->normal), row->bias, row->friction, row->en, row->et, is_ncp);
-  const talus_vec3 fresh = tl_vec3(next.x, next.y, next.z);
-  tl_two_push(rows, row, two, tl_sub(fresh, p));
-  return fresh;
-}
-
+/* Applies a share of the row's impulse; 0: visits it. */
 TL_FN void tl_visit_taken(const tl_thread_rows *rows, const tl_thread_row *row, size_t k,
                           talus_real share, int is_ncp) {
   tl_thread_two two = tl_two_take(&rows->bodies[row->a], &rows->bodies[row->b]);
-  const talus_vec3 fresh = tl_visit_two(rows, row, &two, share, is_ncp);
-  if (share == 0)
-    tl_row_put(rows, TL_ROW_IMPULSE, k, fresh);
+  const talus_vec3 p = row->impulse;
+  if (share != 0) {
+    tl_two_push(rows, row, &two, tl_scale(p, share));
+    return;
+  }
+  const tl_ccp_vec next =
+      tl_ccp_step(tl_row_plain(p), tl_row_plain(tl_two_velocity(&two, row)),
+                  tl_row_plain(row->normal), row->bias, row->friction, row->en, row->et, is_ncp);
+  const talus_vec3 fresh = tl_vec3(next.x, next.y, next.z);
+  tl_row_put(rows, TL_ROW_IMPULSE, k, fresh);
+  tl_two_push(rows, row, &two, tl_sub(fresh, p));
 }
 
 TL_FN void tl_visit_row(const tl_thread_rows *rows, size_t k, talus_real share, int is_ncp) {
@@ -420,19 +412,14 @@ TL_FN void tl_visit_row(const tl_thread_rows *rows, size_t k, talus_real share, 
 }
 
 /* A visit in position correction: without friction. */
-TL_FN talus_real tl_lift_two(const tl_thread_rows *rows, const tl_thread_row *row,
-                             tl_thread_two *two, talus_real before, talus_real bias) {
-  const talus_vec3 n = row->normal;
-  const talus_real un = tl_dot(tl_two_velocity(two, row), n);
-  const talus_real after = tl_max(before - row->en * (un + bias), 0);
-  if (after != before)
-    tl_two_push(rows, row, two, tl_scale(n, after - before));
-  return after;
-}
-
 TL_FN void tl_lift_taken(const tl_thread_rows *rows, const tl_thread_row *row, size_t k) {
   tl_thread_two two = tl_two_take(&rows->shifts[row->a], &rows->shifts[row->b]);
-  rows->lift[k] = tl_lift_two(rows, row, &two, rows->lift[k], rows->lift_bias[k]);
+  const talus_real un = tl_dot(tl_two_velocity(&two, row), row->normal), before = rows->lift[k];
+  const talus_real after = tl_max(before - row->en * (un + rows->lift_bias[k]), 0);
+  if (after == before)
+    return;
+  rows->lift[k] = after;
+  tl_two_push(rows, row, &two, tl_scale(row->normal, after - before));
 }
 
 TL_FN void tl_lift_row(const tl_thread_rows *rows, size_t k) {

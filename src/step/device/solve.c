@@ -151,8 +151,7 @@ static talus_status visit_all(const solve_job *job, int kind, talus_real share, 
                                    .first = begin,
                                    .tail = in_turn ? rows : 0,
                                    .share = share,
-                                   .is_ncp = job->is_ncp,
-                                   .bodies = (uint32_t)job->held->bodies};
+                                   .is_ncp = job->is_ncp};
     launches[count] = (tl_device_launch){kind, &tasks[count], in_turn ? 1 : rows};
     count++;
   }
