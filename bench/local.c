@@ -253,32 +253,78 @@ static void note_steps(const talus_world *world, const watched *w, int bodies, l
     memcpy(out->dropped, counts->dropped, sizeof out->dropped);
 }
 
-static bool measure(const setup *s, int bodies, local_kind kind, double dt, int threads,
-                    double until, local_outcome *out) {
+static talus_world *make(const setup *s, int bodies, local_kind kind, double dt, int threads) {
   static const talus_step_kind steps[] = {TALUS_STEP_FIXED, TALUS_STEP_ADAPTIVE, TALUS_STEP_LOCAL};
   talus_world_def def = talus_world_def_default();
   talus_material_def stuff = talus_material_def_default();
   talus_material m;
   talus_world *world;
-  watched seen = {0};
   def.gravity = (talus_vec3){0, 0, TL_R(-s->gravity)};
   def.dt = dt, def.step = steps[kind], def.threads = threads;
   stuff.density = 1000, stuff.friction = 0.4, stuff.restitution = TL_R(s->restitution);
-  *out = (local_outcome){.dt = dt};
   if (talus_world_create(&def, &world) != TALUS_OK)
-    return false;
-  bool good = talus_world_add_material(world, &stuff, &m) == TALUS_OK && s->fill(world, m, bodies);
+    return NULL;
+  if (talus_world_add_material(world, &stuff, &m) == TALUS_OK && s->fill(world, m, bodies))
+    return world;
+  talus_world_destroy(world);
+  return NULL;
+}
+
+static bool tell_failed(const setup *s, int bodies) {
+  cli_error("bench local: %s of %d: %s", s->name, bodies, talus_last_error());
+  return false;
+}
+
+static bool measure(const setup *s, int bodies, local_kind kind, double dt, int threads,
+                    double until, local_outcome *out) {
+  talus_world *world = make(s, bodies, kind, dt, threads);
+  watched seen = {0};
+  *out = (local_outcome){.dt = dt};
+  if (!world)
+    return tell_failed(s, bodies);
   if (kind != LOCAL_LOCAL) /* local steps would record all paths for this check */
     world->watch = watch, world->watch_context = &seen;
   const double cpu = bench_cpu(), now = bench_now();
-  good = good && talus_world_step(world, (uint64_t)(until / dt + 0.5)) == TALUS_OK;
+  const bool good = talus_world_step(world, (uint64_t)(until / dt + 0.5)) == TALUS_OK;
   out->seconds = bench_cpu() - cpu, out->wall = bench_now() - now;
   if (good)
     note_steps(world, &seen, bodies, kind, out);
   else
-    cli_error("bench local: %s of %d: %s", s->name, bodies, talus_last_error());
+    tell_failed(s, bodies);
   talus_world_destroy(world);
   return good;
+}
+
+/* What a loop without rounds could gain, in every setup at its largest size. */
+static bool run_loop(bool quick, const char *folder) {
+  local_loop_files files = {.folder = folder};
+  bool good = bench_csv_open(folder, "local-loop",
+                             "setup,bodies,rounds,steps,seconds_steps,seconds_rest,workers,"
+                             "rounds_rest_alone,rounds_rest_shared,no_loop,no_loop_other_hash",
+                             &files.ways) &&
+              bench_csv_open(folder, "local-costs", "setup,bodies,of,at_most,steps,seconds_mean",
+                             &files.costs);
+  if (good)
+    local_loop_head();
+  for (size_t i = 0; good && i < SETUPS; ++i) {
+    const setup *s = &setups[i];
+    const int bodies = s->sizes[quick ? 0 : 2];
+    const double until = quick ? fmin(s->until, 4 * s->max) : s->until;
+    talus_world *world = make(s, bodies, LOCAL_LOCAL, s->max, 1);
+    if (!world)
+      good = tell_failed(s, bodies);
+    if (!world)
+      break;
+    local_loop *loop = local_loop_begin(world);
+    const double begun = bench_cpu();
+    good = talus_world_step(world, (uint64_t)(until / s->max + 0.5)) == TALUS_OK ||
+           tell_failed(s, bodies);
+    const double seconds = bench_cpu() - begun;
+    good = local_loop_end(loop, s->name, bodies, seconds, &files) && good;
+    talus_world_destroy(world);
+  }
+  const bool closed[] = {bench_csv_close(files.ways), bench_csv_close(files.costs)};
+  return closed[0] && closed[1] && good;
 }
 
 /* Fixed steps of the same error: the longest, of the grid's length halved again and again, with
@@ -370,7 +416,8 @@ int bench_local(int argc, char **argv) {
       .options = list,
       .more = "Setups: pairs, meshes, stacks, staircase, hopper, dominoes, tower; clusters: how\n"
               "they are found, by the thesis' Algorithm 2 and by union-find; sweeps: whether\n"
-              "sweeps that leave out contacts which hardly change would pay in large clusters.\n"
+              "sweeps that leave out contacts which hardly change would pay in large clusters;\n"
+              "loop: what rounds take, and a loop without them at least, with 2, 4, 8 workers.\n"
               "CPU seconds are of this process. held: share of steps that the grid cut short.\n"
               "fixed: the longest step with which no overlap is deeper than a halo; -: none was\n"
               "found within ten times the time of adaptive steps. Figures, for each setup: time\n"
@@ -379,14 +426,16 @@ int bench_local(int argc, char **argv) {
   const int parsed = bench_parse(&usage, "bench local", argc, argv);
   if (parsed < 0)
     return cli_parse_exit(parsed);
-  const char *names[SETUPS + 2];
+  const char *names[SETUPS + 3];
   for (size_t i = 0; i < SETUPS; ++i)
     names[i] = setups[i].name;
-  names[SETUPS] = "clusters", names[SETUPS + 1] = "sweeps";
-  if (!bench_has_table("local", table, names, SETUPS + 2))
+  names[SETUPS] = "clusters", names[SETUPS + 1] = "sweeps", names[SETUPS + 2] = "loop";
+  if (!bench_has_table("local", table, names, SETUPS + 3))
     return CLI_INPUT;
   if (table && strcmp(table, "sweeps") == 0)
     return bench_local_sweeps(quick) ? CLI_DONE : CLI_FAILED;
+  if (table && strcmp(table, "loop") == 0)
+    return run_loop(quick, output) ? CLI_DONE : CLI_FAILED;
   if (table && strcmp(table, "clusters") == 0)
     return bench_local_clusters(quick) ? CLI_DONE : CLI_FAILED;
   local_tables tables;

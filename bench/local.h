@@ -51,6 +51,32 @@ bool local_draw(const char *folder, const local_figures *figures);
 /* Clusters of a graph by sweeps of least labels (the thesis' Algorithm 2) and by union-find. */
 bool bench_local_clusters(bool quick);
 
+/* What a loop without rounds could gain: one thread records which step of a cluster needs which
+ * others, and how long each took. */
+typedef struct local_loop local_loop;
+local_loop *local_loop_begin(talus_world *world);
+/* What steps of clusters of a size cost; sizes are classes 0, 1, 2, 3 to 4, 5 to 8, ... */
+enum { LOCAL_SIZE_CLASSES = 16 };
+typedef struct local_cost {
+  uint64_t steps;
+  double seconds; /* s: of all of them */
+} local_cost;
+/* The largest number in a class. */
+unsigned local_class_most(int k);
+
+/* The tables of a loop, and the folder of its drawings; or NULL. */
+typedef struct local_loop_files {
+  const char *folder;
+  FILE *ways, *costs;
+} local_loop_files;
+
+/* Prints a row, adds it to the tables, and frees all. seconds: of the whole run. */
+bool local_loop_end(local_loop *loop, const char *name, int bodies, double seconds,
+                    const local_loop_files *files);
+void local_loop_head(void);
+bool local_draw_costs(const char *folder, const char *name, int bodies,
+                      const local_cost *by_contacts, const local_cost *by_bodies);
+
 /* What sweeps would save that leave out contacts which hardly change, in dense clusters. */
 bool bench_local_sweeps(bool quick);
 

@@ -104,6 +104,26 @@ static bool end(const char *folder, const local_figures *f, const char *what, co
   return plot_svg(&d->plot, path) == CLI_DONE;
 }
 
+/* By number of contacts, and of bodies, the mean of each class. */
+bool local_draw_costs(const char *folder, const char *name, int bodies,
+                      const local_cost *by_contacts, const local_cost *by_bodies) {
+  static drawing d;
+  const local_figures f = {.name = name, .count = 1, .bodies = {bodies}};
+  begin(&d, &f, "cost of a step by size", "log2 of the number (none: -1)", "time of a step [us]",
+        true);
+  double *contacts = add_series(&d, "by contacts"), *members = add_series(&d, "by bodies");
+  for (int k = 0; k < LOCAL_SIZE_CLASSES; ++k) {
+    const local_cost *c = &by_contacts[k], *b = &by_bodies[k];
+    if (c->steps == 0 && b->steps == 0)
+      continue;
+    const size_t at = d.plot.rows++;
+    d.x[at] = k - 1;
+    contacts[at] = c->steps > 0 ? 1e6 * c->seconds / (double)c->steps : NAN;
+    members[at] = b->steps > 0 ? 1e6 * b->seconds / (double)b->steps : NAN;
+  }
+  return end(folder, &f, "costs", &d);
+}
+
 static void put_sizes(drawing *d, const local_figures *f) {
   d->plot.rows = (size_t)f->count;
   for (int i = 0; i < f->count; ++i)

@@ -101,6 +101,13 @@ static inline uint64_t check_cases(uint64_t many) {
       SKIP("too long for this build; release runs it");                                            \
   } while (0)
 
+/* The same of results that do not depend on threads: the thread sanitizer runs them all. */
+#define SKIP_IF_SHORT_UNLESS_RACES_COUNT()                                                         \
+  do {                                                                                             \
+    if (!getenv("TSAN_OPTIONS"))                                                                   \
+      SKIP_IF_SHORT();                                                                             \
+  } while (0)
+
 /* For functions that return talus_status; talus_last_error must be declared. */
 #define CHECK_OK(call) CHECK_MSG((call) == 0, "%s", talus_last_error())
 

@@ -223,7 +223,10 @@ static void check_methods(talus_friction_model friction) {
   talus_world_destroy(seidel);
 }
 
-TEST(all_methods_find_the_same_velocities_with_ccp) { check_methods(TALUS_FRICTION_CCP); }
+TEST(all_methods_find_the_same_velocities_with_ccp) {
+  SKIP_IF_SHORT();
+  check_methods(TALUS_FRICTION_CCP);
+}
 
 TEST(all_methods_find_the_same_velocities_with_ncp) { check_methods(TALUS_FRICTION_NCP); }
 
@@ -270,6 +273,7 @@ static talus_world *make_pour(talus_ccp_method method, int threads, uint64_t bod
 }
 
 TEST(gradient_methods_do_not_depend_on_threads) {
+  SKIP_IF_SHORT_UNLESS_RACES_COUNT();
   for (int method = TALUS_JACOBI; method <= TALUS_BB; ++method) {
     uint64_t hash[2];
     for (int k = 0; k < 2; ++k) {

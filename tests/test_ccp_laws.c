@@ -618,6 +618,7 @@ static void keep_warning(void *context, int level, const char *line) {
 }
 
 TEST(jacobi_at_omega_1_on_a_packing_is_caught_by_the_guard) {
+  SKIP_IF_SHORT();
   talus_world_def def = talus_world_def_default();
   def.dt = 2e-3;
   talus_world *world = rig_world(&def);

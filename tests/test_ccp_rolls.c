@@ -306,6 +306,7 @@ TEST(heaps_with_every_law_have_the_same_bits_eight_at_a_time) {
 
 /* Enough rows for a team of threads. */
 TEST(heaps_with_every_law_do_not_depend_on_threads) {
+  SKIP_IF_SHORT_UNLESS_RACES_COUNT();
   for (int ccp = check_is_short(); ccp < 2; ++ccp) {
     uint64_t hash[3];
     for (int k = 0; k < 3; ++k) {

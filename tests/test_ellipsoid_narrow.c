@@ -268,6 +268,7 @@ static uint64_t hash_of_heap(int threads) {
 }
 
 TEST(a_heap_of_ellipsoids_is_the_same_for_any_number_of_threads) {
+  SKIP_IF_SHORT_UNLESS_RACES_COUNT();
   const uint64_t one = hash_of_heap(1);
   CHECK_EQ_U64(hash_of_heap(2), one);
   CHECK_EQ_U64(hash_of_heap(5), one);

@@ -623,6 +623,7 @@ static run_of_stones run_stones(settings s, talus_implicit_method method, bool f
 
 /* Noble's Corollary 3, and Lemma 5: with springs that have a reach surrogates push, too. */
 TEST(picard_finds_the_same_by_surrogates) {
+  SKIP_IF_SHORT();
   for (int law = 0; law < 2; ++law) {
     settings s = usual;
     s.gravity = 0, s.dt = 5e-4, s.friction = 0.3, s.iterations = 1000, s.threads = 1;
@@ -708,7 +709,8 @@ TEST(forces_of_springs_come_from_the_backend) {
     talus_body_info info;
     CHECK_OK(talus_world_step(world, 100));
     CHECK_OK(talus_world_get_body(world, ball, &info));
-    CHECK_NEAR(info.velocity.z, -0.1 * 9.81, 1e-4);
+    /* Newton, whose tangents are still those of springs, stops at its tolerance on the way there. */
+    CHECK_NEAR(info.velocity.z, -0.1 * 9.81, TALUS_SINGLE ? 0.02 : 1e-4);
     talus_world_destroy(world);
   }
 }

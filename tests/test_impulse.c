@@ -294,6 +294,7 @@ TEST(hashes_are_equal_for_1_to_4_threads_and_over_restarts) {
 /* Every kind of row: the residual that is reported falls with the sweeps that are made, and the
  * number of sweeps is as told. */
 TEST(residual_falls_with_the_sweeps_and_is_reported) {
+  SKIP_IF_SHORT();
   for (heap_kind kind = BOXES; kind <= JOINTS; ++kind) {
     double last = INFINITY;
     const int sweeps[3] = {0, 10, 300};

@@ -392,6 +392,7 @@ static talus_world *crowd(const talus_world_def *def) {
 }
 
 TEST(crowd_does_not_depend_on_threads_either) {
+  SKIP_IF_SHORT_UNLESS_RACES_COUNT();
   const int threads[] = {1, 1, 3, 2, 3, 8}; /* the second and third without lanes */
   uint64_t hash = 0;
   talus_report first = {0};

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from conftest import BUSY, HISTORY_COLUMNS, talus
+from conftest import BUSY, HISTORY_COLUMNS, long_test, talus
 
 DROP = """\
 talus: 1
@@ -169,7 +169,8 @@ FAST_SCENES = {
 }
 
 
-@pytest.mark.parametrize("name", FAST_SCENES)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=long_test) if name == "screw thread" else name for name in FAST_SCENES])
 def test_what_is_fast_meets_and_without_a_sweep_it_passes_through(tmp_path, name):
     until, dt, bodies, pair = FAST_SCENES[name]
     for kind, sweep in (("adaptive", "true"), ("fixed", "true"), ("fixed", "false")):

@@ -50,3 +50,24 @@ def test_sweeps_that_leave_out_rows_reach_the_same_residual():
     assert len(rows) == 8 and all(row[-1] == 0 for (_, to), row in rows.items() if to == "1")
     solves, _, own, plain, by_row, by_pack, idle = rows["tower at rest", "0.01"][:7]
     assert solves > 0 and 0 < own < plain and 0 < by_row < 1.1 * plain and by_pack > 0 and 0 < idle < 100
+
+
+def test_a_loop_without_rounds_is_bounded_by_work_and_by_chains_of_steps(tmp_path):
+    done = talus("bench", "local", "--table", "loop", "--quick", "-o", tmp_path)
+    assert done.returncode == 0, done.stderr
+    header, *rows = [line.split(",") for line in (tmp_path / "local-loop.csv").read_text().splitlines()]
+    assert header[-4:] == ["rounds_rest_alone", "rounds_rest_shared", "no_loop", "no_loop_other_hash"] and len(rows) == 7 * 3
+    for setup, _, rounds, steps, stepped, rest, workers, *times in rows:
+        stepped, rest, workers = float(stepped), float(rest), int(workers)
+        alone, shared, same_hash, other_hash = map(float, times)
+        near = 1e-5  # of six digits
+        assert int(steps) >= int(rounds) > 0 and stepped > 0
+        assert stepped + rest + near >= alone >= shared - near and shared + near >= (stepped + rest) / workers
+        assert same_hash + near >= other_hash >= (stepped + rest) / workers - near
+        if setup == "tower":  # one cluster: each step needs the one before
+            assert other_hash > 0.8 * (stepped + rest)
+    costs = [line.split(",") for line in (tmp_path / "local-costs.csv").read_text().splitlines()[1:]]
+    for setup, _, _, steps, *_ in rows[::3]:
+        for of in ("contacts", "bodies"):
+            assert sum(int(cost[4]) for cost in costs if cost[0] == setup and cost[2] == of) == int(steps)
+        assert "by contacts" in (tmp_path / f"{setup}-costs.svg").read_text()

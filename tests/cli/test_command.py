@@ -7,7 +7,7 @@ import select
 import subprocess
 
 import pytest
-from conftest import BALL, DIVERGING, TALUS, hash_of, run, talus
+from conftest import BALL, DIVERGING, SHORT, TALUS, hash_of, run, talus
 
 COMMANDS = ["run", "check", "scenes", "info", "shape", "sweep", "bench", "field", "contacts", "audit"]
 
@@ -204,7 +204,7 @@ def test_scenes_are_listed_with_what_they_show():
 
 
 def test_every_listed_scene_prints_and_checks(tmp_path):
-    for line in talus("scenes").stdout.splitlines():
+    for line in talus("scenes").stdout.splitlines()[::4 if SHORT else 1]:
         name = line.split()[0]
         printed = talus("scenes", name)
         assert printed.returncode == 0 and "talus: 1" in printed.stdout

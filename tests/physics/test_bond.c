@@ -96,6 +96,7 @@ TEST(spinning_pair_holds_up_to_its_pull_off_force_and_not_beyond) {
 }
 
 TEST(spinning_pair_that_flies_past_holds_as_well) {
+  SKIP_IF_SHORT();
   for (size_t way = 0; way < WAYS; ++way)
     for (int k = 0; k < 2; ++k)
       spin_pair(way, ratios[k], 50);

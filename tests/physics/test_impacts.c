@@ -245,6 +245,7 @@ static void run_gas(gas *g, int steps) {
 }
 
 TEST(elastic_gas_keeps_its_energy_and_has_the_pressure_of_carnahan_and_starling) {
+  SKIP_IF_SHORT();
   const double dt = 5e-3; /* a ball moves by 0.17 radii a step */
   gas g = make_gas(6, 0.3, 1, dt, 0);
   run_gas(&g, 100); /* until the lattice is forgotten */
@@ -310,6 +311,7 @@ static talus_shape some_shape(talus_world *world, int kind) {
 
 /* Thrown at each other without gravity: kinetic energy never grows, whatever they are. */
 TEST(crowds_of_all_kinds_never_gain_energy_by_bouncing) {
+  SKIP_IF_SHORT();
   for (int seed = 0; seed < 6; ++seed) {
     tl_random random = tl_random_start(23, 7, (uint64_t)seed);
     talus_world_def def = flying(2e-3);

@@ -84,6 +84,7 @@ static rig long_chain(talus_joints_solver joints, talus_solve_kind kind, int lin
 }
 
 TEST(long_chain_has_the_same_bits_for_any_team) {
+  SKIP_IF_SHORT_UNLESS_RACES_COUNT();
   static const struct {
     talus_joints_solver joints;
     talus_solve_kind kind;
@@ -119,6 +120,7 @@ static double sweeps_miss(int links, double *drift) {
 }
 
 TEST(long_chain_in_blocks_converges_like_one_that_is_not_cut) {
+  SKIP_IF_SHORT();
   double drift[2];
   const double whole = sweeps_miss(TL_TEAM_LINKS - 1, &drift[0]);
   const double cut = sweeps_miss(TL_TEAM_LINKS, &drift[1]);
@@ -247,6 +249,7 @@ TEST(all_methods_agree_on_joints_with_contacts) {
 #endif
 
 TEST(hashes_do_not_depend_on_threads_or_restarts) {
+  SKIP_IF_SHORT_UNLESS_RACES_COUNT();
   for (int method = 0; method < 4; ++method)
     for (int joints = TALUS_JOINTS_DIRECT; joints <= TALUS_JOINTS_ITERATIVE; ++joints) {
       uint64_t hash[4];

@@ -50,6 +50,7 @@ TEST(pendulum_swings_with_its_period_to_second_order) {
 }
 
 TEST(double_pendulum_keeps_its_energy_and_its_joints) {
+  SKIP_IF_SHORT();
   rig r = make(1e-3, 9.81);
   const talus_body one = add_box(&r, 0.25, 0, 0, 0.5, 0.05, 0.05, 1);
   const talus_body two = add_box(&r, 0.75, 0, 0, 0.5, 0.05, 0.05, 1);
@@ -252,6 +253,7 @@ TEST(isolated_mechanism_conserves_momentum) {
 /* Two bodies that tumble through space with a joint between them, for every kind that does not act
  * against the ground: neither momentum changes, and the frames stay together for ten seconds. */
 TEST(every_kind_keeps_momentum_and_holds_for_ten_seconds) {
+  SKIP_IF_SHORT();
   for (int kind = 0; kind < TALUS_JOINT_GEAR; ++kind) {
     rig r = make(1e-3, 0);
     r.world->model.solve.tolerance = BY_PRECISION(1e-10, 1e-6);

@@ -84,6 +84,7 @@ TEST(trebuchet_gives_the_stone_what_the_weight_lost) {
 
 /* The parabola from where it was let go: with steps of h the height falls behind by g h t / 2. */
 TEST(trebuchet_stone_flies_along_its_parabola_into_the_crates) {
+  SKIP_IF_SHORT();
   talus_world *world = build("trebuchet", NULL, 0, 1);
   const talus_body stone = find(world, "ball");
   swing(world);
@@ -110,6 +111,7 @@ TEST(trebuchet_stone_flies_along_its_parabola_into_the_crates) {
 }
 
 TEST(trebuchet_throws_higher_with_a_weaker_sling_and_not_at_all_with_a_strong_one) {
+  SKIP_IF_SHORT();
   const char *const weak = "joints.11.break.force=900", *const strong =
                                                             "joints.11.break.force=5000";
   talus_world *world = build("trebuchet", &weak, 1, 1);
@@ -200,7 +202,10 @@ TEST(vehicle_turns_on_the_spot_when_its_tracks_run_against_each_other) {
   talus_world_destroy(world);
 }
 
-TEST(vehicle_is_the_same_for_any_number_of_threads) { check_threads("vehicle", &few, 1, 120); }
+TEST(vehicle_is_the_same_for_any_number_of_threads) {
+  SKIP_IF_SHORT_UNLESS_RACES_COUNT();
+  check_threads("vehicle", &few, 1, 120);
+}
 
 int main(int argc, char **argv) {
   if (!TALUS_HAVE_YAML) {

@@ -186,6 +186,7 @@ static double ledger_error(talus_spring_law law, double dt, bool with_turning) {
 }
 
 TEST(work_of_damping_and_friction_is_the_loss) {
+  SKIP_IF_SHORT();
   for (int k = 0; k < 2; ++k)
     for (int turning = 0; turning < 2; ++turning) {
       const talus_spring_law law = k ? TALUS_HERTZ : TALUS_LINEAR;

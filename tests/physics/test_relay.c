@@ -65,6 +65,7 @@ static void strike_card(const how *way, double dt, double gap, bool is_fixed) {
 }
 
 TEST(card_that_is_struck_stays_above_the_plate) {
+  SKIP_IF_SHORT();
   static const double dts[] = {5e-3, 1e-3, 2e-4}, gaps[] = {0, 1e-6, 1e-5, 1e-4, 1e-3};
   for (size_t w = 0; w < WAYS; ++w)
     for (size_t d = 0; d < 3; ++d)
@@ -278,6 +279,7 @@ static talus_world *make_heap(int count, talus_body *bullet) {
 }
 
 TEST(heap_at_rest_pushes_nobody_and_a_bullet_only_what_is_in_its_way) {
+  SKIP_IF_SHORT();
   enum { COUNT = 1024 };
   talus_body bullet;
   talus_world *world = make_heap(COUNT, &bullet);

@@ -92,6 +92,7 @@ static double kept(const way *w, size_t kind, double stiffness, double dt, doubl
 /* ---- amplitude ------------------------------------------------------------------------------- */
 
 TEST(undamped_springs_keep_their_amplitude_over_a_thousand_periods) {
+  SKIP_IF_SHORT();
   /* 1 kN/m to 1 MN/m at 1 kg and 1 ms: 200 to 7 steps a period. */
   for (double stiffness = 1e3; stiffness < 2e6; stiffness *= 10) {
     const double share = kept(&ways[0], 0, stiffness, 1e-3, 1000);
@@ -107,6 +108,7 @@ TEST(springs_of_every_kind_of_joint_keep_their_amplitude) {
 }
 
 TEST(springs_keep_their_amplitude_with_every_method) {
+  SKIP_IF_SHORT();
   for (size_t i = 0; i < WAYS; ++i)
     for (size_t kind = 0; kind < 2; ++kind) {
       const double share = kept(&ways[i], kind, FIRM, 1e-3, 300);
@@ -118,6 +120,7 @@ TEST(springs_keep_their_amplitude_with_every_method) {
 /* Two bodies on a spring that turn about each other, as far as they go: nothing is a straight line.
  */
 TEST(whirling_pair_on_a_spring_keeps_its_energy) {
+  SKIP_IF_SHORT();
   rig r = make(1e-3, 0);
   const talus_body a = add_box(&r, 0, 0, 0, 0.1, 0.1, 0.1, 1);
   const talus_body b = add_box(&r, 0.5, 0, 0, 0.1, 0.1, 0.1, 2);

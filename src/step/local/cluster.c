@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* ---- making clusters ------------------------------------------------------------------------- */
 
@@ -296,8 +297,8 @@ static talus_status scatter(const tl_local *local, tl_cluster *cluster, tl_gathe
   return tl_local_keep(local, crew, cluster);
 }
 
-static talus_status step_one(const tl_local *local, tl_cluster *cluster, tl_gathered *crew,
-                             const tl_par *par) {
+static talus_status step(const tl_local *local, tl_cluster *cluster, tl_gathered *crew,
+                         const tl_par *par) {
   TL_TRY(tl_arena_reset(&crew->arena));
   TL_TRY(gather(local, cluster, crew, par));
   tl_crowd crowd = crowd_of(crew, cluster);
@@ -310,6 +311,21 @@ static talus_status step_one(const tl_local *local, tl_cluster *cluster, tl_gath
   TL_TRY(status);
   cluster->t1 = crowd.t1, cluster->dt = crowd.dt;
   return scatter(local, cluster, crew, &crowd);
+}
+
+/* Processor seconds of the calling thread: the same whatever else runs. */
+static double cpu_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static talus_status step_one(const tl_local *local, tl_cluster *cluster, tl_gathered *crew,
+                             const tl_par *par) {
+  const double begun = local->observe ? cpu_seconds() : 0;
+  const talus_status status = step(local, cluster, crew, par);
+  cluster->seconds = local->observe ? cpu_seconds() - begun : 0;
+  return status;
 }
 
 static void work(void *context, tl_team *team, int worker, int workers) {
@@ -372,6 +388,8 @@ talus_status tl_local_step_clusters(tl_local *local) {
   const tl_par team = tl_par_if(par, kept - first > 1);
   if (first < kept)
     tl_team_run(&team, work, local);
+  if (local->observe)
+    local->observe(local->observe_context, local, false);
   for (size_t i = 0; i < kept; ++i) {
     tl_cluster *cluster = &local->clusters.data[local->work.data[i]];
     cluster->is_new = false;

@@ -570,6 +570,8 @@ static talus_status do_round(tl_local *local, tl_step_report *report) {
     TL_TRY(tl_local_tie(local));
   }
   TL_TRY(fail(local, report));
+  if (local->observe)
+    local->observe(local->observe_context, local, true);
   return commit(local, report);
 }
 

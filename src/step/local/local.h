@@ -105,6 +105,7 @@ typedef struct tl_cluster {
   bool is_held;               /* only the end of the interval kept its step from being longer */
   bool commits;               /* its step counts in this round */
   talus_status status;        /* of its step */
+  double seconds;             /* that its step took to compute, if somebody observes */
   tl_contacts contacts;       /* after the step, by slot; impulses are those of the longest step */
   TL_ARRAY(tl_centres) centres; /* by contact: the centres of its bodies at t0 */
   TL_ARRAY(uint64_t) owned;     /* the owner of each contact and its index, sorted (given.c) */
@@ -186,8 +187,12 @@ typedef struct tl_local {
   TL_ARRAY(tl_ahead) ahead;      /* by uid: bodies ahead at the begin of the interval */
   TL_ARRAY(tl_ahead) ahead_next; /* at its end; replaces `ahead` once the interval counts */
   bool skips_check;              /* for tests: tentative steps count without a check */
-  bool wants_given;              /* probes or averages read contacts or joints */
-  tl_contacts given;             /* contacts of final steps in canonical order, with impulses */
+  /* For measurements. Called when the steps of the clusters in `work` are computed, and when the
+   * clusters that commit are known. */
+  void (*observe)(void *context, const struct tl_local *local, bool commits);
+  void *observe_context;
+  bool wants_given;  /* probes or averages read contacts or joints */
+  tl_contacts given; /* contacts of final steps in canonical order, with impulses */
   TL_ARRAY(tl_centres) given_centres;
   TL_ARRAY(tl_pull) pulls; /* by row of joints */
   bool records;            /* pieces are recorded, for an audit */
