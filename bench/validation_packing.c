@@ -8,7 +8,7 @@
 
 /* ---- density --------------------------------------------------------------------------------- */
 
-/* Where packings are measured: far from the floor and the surface, m. */
+/* m: heights between which packings are measured, far from the floor and the surface */
 typedef struct band {
   double low, high;
 } band;
@@ -20,8 +20,8 @@ static band middle(const val_grains *grains) {
   return (band){0.25 * top, 0.75 * top};
 }
 
-/* Share of space filled by bodies of that volume, by centres; the mean over slabs of half the
- * thickness of the band, so that layers do not matter. */
+/* Share of space that bodies of this volume fill. A body counts where its centre is. The result is
+ * the mean over slabs of half the thickness of the band, so that layers do not matter. */
 static double density(const val_grains *grains, const band *within, double volume) {
   const int slabs = 40;
   const double low = within->low, thick = 0.5 * (within->high - low);
@@ -42,9 +42,9 @@ static double push(const talus_contact *c) {
                   c->impulse.z * c->normal.z);
 }
 
-/* Removes, repeatedly, bodies with fewer than `fewest` neighbours left: rattlers, or bodies that
- * rest on others and support nothing. `neighbours` becomes -1 for them; it begins as 0 or -1.
- * Bodies before `skip` are fixed and stay. */
+/* Removes bodies with fewer than `fewest` neighbours until there are none: they are rattlers, or
+ * rest on others and support nothing. `neighbours` is 0 or -1 at first, and -1 for removed bodies.
+ * Bodies before `skip` are fixed and are not removed. */
 static void strike_rattlers(const talus_contact *contacts, size_t count, double carries,
                             size_t skip, int fewest, int *neighbours, int *next, size_t bodies) {
   for (bool again = true; again;) {
@@ -70,9 +70,10 @@ static void strike_rattlers(const talus_contact *contacts, size_t count, double 
   }
 }
 
-/* Strikes out bodies that nothing leans on: what pushes them is less than two of their weights, as
- * three others do up to 60 degrees from below. Without gravity they would rattle and have no
- * contact; with it and friction each has three, and counts (0.02 to 0.04 more at mu = 0.3). */
+/* Removes bodies that nothing rests on. They are recognised by the sum of the forces on them, which
+ * is less than twice their weight (three supports at up to 60 degrees from below). Without gravity
+ * they would be rattlers without a contact. With gravity and friction each of them has three
+ * contacts, which would raise the mean by 0.02 to 0.04 at mu = 0.3. */
 static void strike_unloaded(const talus_contact *contacts, size_t count, double weight, size_t skip,
                             int *neighbours, size_t bodies) {
   double *sum = calloc(bodies + 1, sizeof *sum);
@@ -89,11 +90,11 @@ static void strike_unloaded(const talus_contact *contacts, size_t count, double 
   free(sum);
 }
 
-/* Contacts that carry, per body that is held, of bodies with their centre between two heights.
- * What holds a body are 3 equations of forces (6 with those of moments), one unknown for each
- * contact (3 with friction), and each contact has two bodies: 6 contacts per body without
- * friction, at least 4 with it. A body with fewer than 4 contacts without friction, or fewer than 3
- * with it, is a rattler and left out; with friction also one that only rests on others. */
+/* Mean number of contacts with a load of bodies that are held and have their centre between two
+ * heights. A body has 3 equations of forces (with friction 6, because moments count), a contact has
+ * one unknown (3 with friction), and each contact has two bodies. So a body has 6 contacts without
+ * friction and at least 4 with it. Rattlers are left out: bodies with fewer than 4 contacts without
+ * friction, or fewer than 3 with it. With friction, so are bodies that only rest on others. */
 static double coordination(val_run *run, const val_grains *grains, size_t skip, double mu,
                            const band *within, double gravity) {
   const double weight = GRAIN_VOLUME * GRAIN_DENSITY * gravity * run->dt; /* N s in a step */
@@ -119,7 +120,7 @@ static double coordination(val_run *run, const val_grains *grains, size_t skip, 
 
 typedef struct packing {
   double density, coordination;
-  double pressed; /* by how much springs under the whole weight are denser */
+  double pressed; /* how much denser the packing is with springs under the whole weight */
 } packing;
 
 /* A periodic floor of glued grains; returns how many. */
@@ -129,7 +130,7 @@ static size_t make_floor(val_run *run, const talus_world_def *base, double mu, d
   def.domain.enabled = true;
   def.domain.box = (talus_box){{0, 0, -1}, {SIDE, SIDE, high + 1}};
   def.domain.periodic[0] = def.domain.periodic[1] = true;
-  def.solve.recovery_speed = 0.05; /* overlap from landing is not thrown out */
+  def.solve.recovery_speed = 0.05; /* so that overlap of landing bodies does not throw them off */
   val_world_from(run, &def);
   *grain = val_grain(run, mu);
   size_t count = 0;
@@ -149,10 +150,10 @@ static double mean_height(val_run *run, size_t skip) {
   return height;
 }
 
-/* Runs until the grains are at rest, which without friction takes longer than falling: what still
- * moves is not held, and has fewer contacts than the law says (5.62 per body after 1.2 s of one
- * seed, while the heap sank by 1e-3 of a grain in 0.1 s; 6.03 at rest). At rest is a mean height
- * that falls by less than `creep` of a grain in 0.2 s. */
+/* Runs until the grains are at rest: until their mean height falls by less than `creep` of a grain
+ * in 0.2 s. Without friction this takes longer than the fall. Grains that still move are not held
+ * and have fewer contacts than the law says: with one seed 5.62 per body after 1.2 s, when the heap
+ * sank by 1e-3 of a grain in 0.1 s, and 6.03 at rest. */
 static void come_to_rest(val_run *run, size_t skip, double creep) {
   const double least = 0.6, most = 8, look = 0.2;
   double before = INFINITY;
@@ -166,8 +167,8 @@ static void come_to_rest(val_run *run, size_t skip, double creep) {
 }
 
 /* Steps until the heap is still: until its mean height falls by less than 1e-5 of a grain in 80
- * steps. Without friction it may slide again after a pause: one of four seeds of `impulse` sank by
- * 2.6e-3 of a grain in the last 0.2 s of the 4 s that it once had, and 5.53 contacts were counted.
+ * steps. Without friction it may slide again after a pause. With a fixed time of 4 s, one of four
+ * seeds of `impulse` sank by 2.6e-3 of a grain in the last 0.2 s, and had 5.53 contacts per body.
  */
 static void come_to_equilibrium(val_run *run, size_t skip) {
   enum { ROUNDS = 20 };
@@ -181,12 +182,12 @@ static void come_to_equilibrium(val_run *run, size_t skip) {
   }
 }
 
-/* The same grains again, solved by many more sweeps: with the few that settling gets along with,
- * bodies without friction keep trembling by about g dt, and at any moment contacts are missing.
- * What still trembles is averaged over. */
+/* Runs the same grains again with many more sweeps. With the few sweeps that are enough to settle,
+ * bodies without friction tremble by about g dt, and at any moment some contacts are missing. The
+ * result is a mean over the trembling that is left. */
 static double count_contacts(val_run *run, const val_grains *settled, size_t skip, double mu,
                              const band *within, double gravity) {
-  if (run->model != VAL_PENALTY) { /* springs need no sweeps, and would forget what they hold */
+  if (run->model != VAL_PENALTY) { /* springs need no sweeps, and would lose their friction */
     talus_world_def def = val_crowd_def(run, run->dt, 2000);
     def.solve.tolerance = 1e-7;
     talus_body_def grain;
@@ -203,9 +204,9 @@ static double count_contacts(val_run *run, const val_grains *settled, size_t ski
   return sum;
 }
 
-/* Springs carry grains at overlaps of 0.16 % of a diameter, and have half a contact per grain more
- * than rigid ones for it. Stiffer ones would need shorter steps; a sixteenth of the weight does the
- * same. The rest is taken away slowly. Returns what is left, m/s2. */
+/* With springs, grains overlap by 0.16 % of a diameter and therefore have half a contact more per
+ * grain than rigid ones. Stiffer springs would need shorter steps. A sixteenth of the weight has
+ * the same effect, so gravity is reduced slowly. Returns the gravity that is left, m/s2. */
 static double unload(val_run *run) {
   enum { STAGES = 8 };
   double g = VAL_G;
@@ -218,9 +219,9 @@ static double unload(val_run *run) {
   return g;
 }
 
-/* Density, and contacts of spheres, of grains at rest. Without friction contacts are counted under
- * the whole weight: with less of it grains take long to come to rest again, and what springs have
- * more is known (`pressed`). */
+/* Measures the density of grains at rest, and the contacts of spheres. Without friction contacts
+ * are counted under the whole weight: with less weight grains would take long to come to rest
+ * again, and the number of contacts that springs add is known (`pressed`). */
 static packing measure(val_run *run, size_t skip, double mu, bool are_spheres) {
   packing got = {0};
   double gravity = VAL_G;
@@ -280,7 +281,7 @@ void val_packing(val_run *run) {
     neighbours[i] = got.coordination;
   }
   val_near(run, "density without friction", "", share[0], 0.639, 0.01);
-  /* beyond the density of touching spheres, soft ones have so many more (O'Hern et al. 2003) */
+  /* contacts that soft spheres add above the density at which spheres touch (O'Hern et al. 2003) */
   val_near(run, "coordination without friction", "", neighbours[0], 6 + 7.9 * sqrt(pressed[0]),
            0.15);
   val_near(run, "density at mu = 0.3", "", share[1], 0.593, 0.02);
@@ -298,7 +299,7 @@ void val_ellipsoid_packing(val_run *run) {
   val_near(run, "density of 1.25 : 1 : 0.8, no friction", "", got.density, 0.735, 0.01);
 }
 
-/* A small heap at very high friction: it must not fall into itself. */
+/* A small heap with very high friction: bodies must not sink into each other. */
 void val_strong_friction(val_run *run) {
   val_springs(run, 0);
   for (int k = 0; k < 3; ++k) {
@@ -321,7 +322,7 @@ void val_strong_friction(val_run *run) {
     char quantity[56];
     snprintf(quantity, sizeof quantity, "deepest overlap / diameter, mu = %g", mu);
     if (count < 100)
-      deepest = NAN; /* no heap */
+      deepest = NAN; /* there is no heap */
     val_near(run, quantity, "", deepest, 0, run->model == VAL_PENALTY ? 0.05 : 0.02);
   }
 }

@@ -6,7 +6,7 @@
 #include "ccp_peers.h"
 #include "validation_grains.h"
 
-/* A folder of their own for scripts and what they write. */
+/* Makes a folder for the scripts of the peers and for what the peers write. */
 static bool make_folder(val_run *run, peer_heap *heap) {
   snprintf(heap->folder, sizeof heap->folder, "/tmp/talus-validation-XXXXXX");
   if (mkdtemp(heap->folder))
@@ -67,7 +67,7 @@ static bool write_ball(const peer_heap *heap) {
   return fclose(file) == 0;
 }
 
-/* A spring so stiff that a bounce takes 2 ms, and the dashpot that gives e. */
+/* Spring and dashpot of an impact that takes 2 ms and has restitution e. */
 static void write_lammps_ball(FILE *file) {
   const double mass = 4.18879020478639 * BALL_DENSITY * pow(BALL_RADIUS, 3), lasts = 2e-3;
   const double damping = -2 * log(BOUNCE) / lasts;
@@ -93,10 +93,10 @@ static void write_liggghts_ball(FILE *file) {
           BOUNCE);
 }
 
-/* YADE's dashpot does not pull: the ball leaves when the force is 0, with restitution
- * exp(-x (pi - atan(2 x / (1 - x^2)))) for a dashpot of exp(-pi x) if it did (Schwager and Poeschel
- * 2007). And YADE takes half of the ball's mass for an impact with a wall, which has none: with the
- * spring and dashpot of time t' and restitution e' there the ball has t and e,
+/* YADE's dashpot does not pull: the ball leaves when the force is 0. A dashpot that would give
+ * restitution exp(-pi x) if it pulled then gives exp(-x (pi - atan(2 x / (1 - x^2)))) (Schwager and
+ * Poeschel 2007). YADE also takes half of the ball's mass for an impact with a wall. So for an
+ * impact of duration t with restitution e, YADE needs the spring and dashpot of t' and e':
  *   pi^2 / t'^2 = 2 (pi^2 - ln(e)^2) / t^2,   ln(e') / t' = 2 ln(e) / t. */
 static bool write_yade_ball(const peer_heap *heap, double dt, int every, int rows) {
   double x = 0;
@@ -148,7 +148,7 @@ static bool read_heights(const peer_heap *heap, int every, double *height) {
 
 typedef enum ball_peer { IN_LAMMPS, IN_LIGGGHTS, IN_YADE, BALL_PEERS } ball_peer;
 
-/* Height over time of the lowest point of the ball. */
+/* Plots the height of the lowest point of the ball over time. */
 static bool run_ball(const peer_heap *heap, ball_peer peer, double *height) {
   const double dt = 2e-5;
   const int every = 500;
@@ -174,7 +174,7 @@ static bool run_ball(const peer_heap *heap, ball_peer peer, double *height) {
 
 static double largest_difference(const double *a, const double *b) {
   double most = 0;
-  for (int i = 0; i < ROWS - 1; ++i) /* the last may be beyond what a peer wrote */
+  for (int i = 0; i < ROWS - 1; ++i) /* a peer may have written fewer times */
     if (isfinite(a[i]))
       most = fmax(most, fabs(a[i] - b[i]));
     else
@@ -182,7 +182,7 @@ static double largest_difference(const double *a, const double *b) {
   return most;
 }
 
-/* The curves lie on each other: a second plot has what they differ by. */
+/* The curves coincide, so a second plot shows their differences. */
 static void draw_ball(val_run *run, const char *name, const double *t, const double *height,
                       const double *exact) {
   double off[ROWS];
@@ -229,7 +229,7 @@ void val_peers_bounce(val_run *run) {
       break;
     }
     snprintf(quantity, sizeof quantity, "%s: largest difference from exact", peers[i].name);
-    /* each of three impacts takes 2 ms at up to 4.4 m/s */
+    /* m: each of three impacts takes 2 ms, at up to 4.4 m/s */
     val_near(run, quantity, "m", largest_difference(got, exact), 0, 0.03);
     draw_ball(run, peers[i].name, t, got, exact);
   }
@@ -238,7 +238,7 @@ void val_peers_bounce(val_run *run) {
 
 /* ---- angle of repose ------------------------------------------------------------------------- */
 
-/* Type 1 moves, type 2 is glued. */
+/* Grains of type 1 move, those of type 2 are glued to the floor. */
 static bool write_slot(const peer_heap *heap, const val_grains *bodies, size_t glued) {
   FILE *file = open_in(heap, "heap.data", "w");
   if (!file)
@@ -254,7 +254,7 @@ static bool write_slot(const peer_heap *heap, const val_grains *bodies, size_t g
   return fclose(file) == 0;
 }
 
-/* 25 steps to a collision; restitution 0.1 as the grains of talus have. */
+/* A collision takes 25 steps; restitution is 0.1, as in talus. */
 static double slot_in_lammps(const peer_heap *heap, const val_grains *bodies, size_t glued,
                              double mu, double seconds) {
   const double dt = 1e-4, lasts = 25 * dt, reduced = 0.5 * GRAIN_VOLUME * GRAIN_DENSITY;
@@ -318,8 +318,8 @@ void val_peers_repose(val_run *run) {
 
 enum { FLOWS = 81 }; /* every 10 ms */
 
-/* Walls, floor boards around the hole, and grains as they settled. Restitution 0.1; contacts of
- * 25 steps. */
+/* Walls, floor boards around the hole, and grains where they settled. Restitution is 0.1, and a
+ * collision takes 25 steps. */
 static bool write_yade_silo(const peer_heap *heap, const val_grains *settled, double dt) {
   FILE *file = open_in(heap, "bodies.txt", "w");
   for (size_t i = 0; file && i < settled->count; ++i)
@@ -372,7 +372,7 @@ static bool silo_in_yade(const peer_heap *heap, const val_grains *settled, doubl
 }
 
 void val_peers_silo(val_run *run) {
-  const double kilograms = 1.01 * GRAIN_VOLUME * GRAIN_DENSITY; /* mean of the scale's cube */
+  const double kilograms = 1.01 * GRAIN_VOLUME * GRAIN_DENSITY; /* mean of the cube of the scale */
   double t[FLOWS], ours[FLOWS], theirs[FLOWS];
   peer_heap heap = {.threads = 1};
   if (!peer_has_program("yade")) {
@@ -396,11 +396,11 @@ void val_peers_silo(val_run *run) {
     return;
   for (int i = 0; i < FLOWS; ++i)
     theirs[i] *= kilograms;
-  const int from = (FLOWS - 1) / 4; /* steady after 0.2 s */
+  const int from = (FLOWS - 1) / 4; /* the flow is steady after 0.2 s */
   const double seconds = t[FLOWS - 1] - t[from];
   const double ratio = (theirs[FLOWS - 1] - theirs[from]) / (ours[FLOWS - 1] - ours[from]);
   val_within(run, "talus: flow", "kg/s", (ours[FLOWS - 1] - ours[from]) / seconds, 0.5, 3);
-  /* 600 grains in 0.6 s: 4 % of noise each */
+  /* 600 grains in 0.6 s: each flow has 4 % of noise */
   val_near(run, "YADE: flow / that of talus", "", ratio, 1, 0.12);
   const char *title = "Grains that left a silo: talus and YADE";
   val_curve(run, "peers-silo", title, "time [s]", "mass [kg]", val_model_name(run->model), t, ours,

@@ -144,7 +144,7 @@ static void write_cell(FILE *to, const val_run *run) {
     fprintf(to, " pass %d |", all);
 }
 
-/* With the CPU time of slow cases, which is the only thing here that changes from run to run. */
+/* Also writes the CPU time of slow cases: the only number here that changes from run to run. */
 static void write_scoreboard(FILE *to, const val_run *runs, size_t n) {
   double all = 0;
   fprintf(to, "| case | tier |");
@@ -184,7 +184,7 @@ static void write_rows(FILE *to, const val_run *run) {
             run->failed ? "broke off" : "left out", run->message, run->failed ? "**FAIL**" : "");
 }
 
-/* Plots of a case are named like it, or like it and more after a dash. */
+/* The name of a plot is the name of its case, or begins with it and a dash. */
 static bool is_plot_of(const val_plot *curves, const val_case *which) {
   const size_t length = strlen(which->name);
   return strncmp(curves->name, which->name, length) == 0 &&
@@ -195,7 +195,7 @@ static int seeds_run(const val_run *run) {
   return run && run->count > 0 ? run->checks[0].seeds : 0;
 }
 
-/* "; 3 seeds, mean ± 95 % confidence", or how many of each model where they differ. */
+/* Writes "; 3 seeds, mean ± 95 % confidence", or a number for each model where they differ. */
 static void write_seeds(FILE *to, const val_case *which, const val_run *runs, size_t n) {
   int least = VAL_SEEDS_MOST, most = 0;
   for (int model = 0; model < VAL_MODELS; ++model) {
@@ -272,7 +272,7 @@ static void write_preface(FILE *to, const val_run *runs, size_t n) {
       talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures, inconclusive);
 }
 
-/* Seeds of slow cases that are not there, so that nobody takes a part for the whole. */
+/* Names slow cases with missing seeds, so that nobody takes a part for the whole. */
 static void write_missing(FILE *to, const val_run *runs, size_t n) {
   bool any = false;
   for (size_t i = 0; i < val_case_count; ++i)

@@ -1,5 +1,5 @@
-/* Scenes of talus bench validation: short words over the public header that stop at the first
- * failure and remember it. */
+/* Scenes of talus bench validation: short functions on the public header. After the first failure,
+ * which is remembered, they do nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ void val_fail(val_run *run, const char *what) {
   snprintf(run->message, sizeof run->message, "%s", what);
 }
 
-/* True while all is well. */
+/* True if nothing has failed. */
 static bool tried(val_run *run, talus_status status) {
   if (status != TALUS_OK)
     val_fail(run, talus_last_error());
@@ -31,7 +31,7 @@ talus_world_def val_default_def(const val_run *run, double dt) {
       [VAL_APGD] = TALUS_APGD, [VAL_BB] = TALUS_BB, [VAL_JACOBI] = TALUS_JACOBI};
   talus_world_def def = talus_world_def_default();
   def.solve.kind = kinds[run->model];
-  def.solve.method = methods[run->model]; /* others: Gauss-Seidel */
+  def.solve.method = methods[run->model]; /* other models use Gauss-Seidel */
   def.dt = dt;
   def.threads = run->threads;
   return def;
@@ -166,7 +166,7 @@ double val_impulse_z(val_run *run, talus_body body) {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Of the first seed it is a new one; of the others, the one at the same place. */
+/* With the first seed the check is new; with others it is the one at the same place. */
 static val_check *next_check(val_run *run, const char *quantity, const char *unit, double got) {
   if (run->failed)
     return NULL;
@@ -190,7 +190,7 @@ void val_near(val_run *run, const char *quantity, const char *unit, double got, 
   val_check *check = next_check(run, quantity, unit, got);
   if (!check)
     return;
-  /* What is expected may depend on the seed (a fit): the mean is compared with the mean. */
+  /* The expected value may depend on the seed (a fit): means are compared with means. */
   const double share = 1.0 / fmax(1, check->seeds);
   check->expected += share * (expected - check->expected);
   check->tolerance += share * (tolerance * run->strictness - check->tolerance);
@@ -260,7 +260,7 @@ double val_error(const val_check *check) {
 
 bool val_passes(const val_check *check) {
   const double got = val_mean(check);
-  return got >= check->low && got <= check->high; /* false where it is not a number */
+  return got >= check->low && got <= check->high; /* false also for a result that is not a number */
 }
 
 int val_failures(const val_run *run) {
@@ -321,7 +321,7 @@ bool val_plots_add(val_plot **plots, const char *name, const char *title, const 
   val_plot *plot = *at;
   for (int k = 0; plot && k < plot->count; ++k)
     if (strcmp(plot->series[k], series) == 0)
-      return true; /* what theory says is the same for every model */
+      return true; /* theory is the same for every model */
   if (!plot || plot->rows != rows || plot->count == VAL_SERIES)
     return false;
   plot->y[plot->count] = copy_of(y, rows);

@@ -411,7 +411,7 @@ typedef struct talus_solve_def {
   int iterations;        /* sweeps (products, for gradient methods) of a step, >= 0 */
   int iterations_max;    /* largest number, for islands whose residual is above the tolerance and
                             still falls; < 0: 20 times `iterations` for islands of up to 1,000
-                            rows, twice for larger ones */
+                            rows, twice for larger ones (ccp: see docs/theory/ccp.md) */
   double tolerance;      /* m/s: stop when the RMS residual is below; 0: always all sweeps; < 0:
                             0.5 % of |gravity| dt (or of a thousandth of the spread of velocities,
                             where that is more), a hundredth of that for up to 1,000 rows */

@@ -155,4 +155,53 @@ TEST(kinetic_energy_never_grows_without_restitution_with_ccp) {
   talus_world_destroy(world);
 }
 
+/* ---- a bed --------------------------------------------------------------------------------- */
+
+#define SIDE   3 /* balls along x and y, periodic */
+#define LAYERS 30
+#define BED    (SIDE * SIDE * LAYERS)
+
+/* Square layers, each in the hollows of the one below: 1,044 contacts, and 9 with the floor. */
+static void fill_bed(talus_world *world, talus_material m, double apart, talus_body *ball) {
+  const double radius = 0.05, rise = sqrt(4 * radius * radius - 0.5 * apart * apart);
+  const talus_shape sphere = rig_shape(world, TALUS_SPHERE, radius, 0, 0, 0);
+  for (int i = 0; i < BED; ++i) {
+    const int layer = i / (SIDE * SIDE);
+    const double shift = 0.25 + 0.5 * (layer % 2);
+    ball[i] = rig_body(world, TALUS_FREE, sphere, m, apart * (i % SIDE + shift),
+                       apart * (i / SIDE % SIDE + shift), 1.5e-3 + radius + layer * rise);
+    CHECK_OK(talus_body_set_velocity(world, ball[i], rig_vec(0, 0, -1), rig_vec(0, 0, 0)));
+  }
+}
+
+TEST(deep_bed_lands_without_a_rebound) {
+  const double apart = 0.101, width = SIDE * apart;
+  talus_world_def def = talus_world_def_default();
+  def.dt = 1e-3;
+  def.threads = 1;
+  def.domain.enabled = true;
+  def.domain.periodic[0] = def.domain.periodic[1] = true;
+  def.domain.box = (talus_box){{0, 0, -1}, {width, width, 10}};
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.3, 0);
+  rig_floor(world, m);
+  talus_body ball[BED];
+  fill_bed(world, m, apart, ball);
+  int longest = 0;
+  double fastest = 0;
+  for (int n = 0; n < 40; ++n) {
+    CHECK_OK(talus_world_step(world, 1));
+    const int iterations = rig_report(world).iterations;
+    if (iterations > longest)
+      longest = iterations;
+    if (n > 5) /* only an impact gets more than twice the usual sweeps */
+      CHECK_MSG(iterations <= 2 * def.solve.iterations, "step %d: %d sweeps", n, iterations);
+    for (int i = 0; i < BED; ++i)
+      fastest = fmax(fastest, (double)rig_info(world, ball[i]).velocity.z);
+  }
+  CHECK_MSG(longest > 2 * def.solve.iterations, "the impact got %d sweeps", longest);
+  CHECK_MSG(fastest < 0.01, "a ball left at %g m/s", fastest);
+  talus_world_destroy(world);
+}
+
 TEST_MAIN()

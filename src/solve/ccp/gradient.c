@@ -222,6 +222,13 @@ static talus_status step(void *context, tl_ccp_guess from, tl_ccp_guess mark, ta
   return TALUS_OK;
 }
 
+static void reconsider(void *context, tl_effort *effort) {
+  const gradient *g = context;
+  const tl_ccp_part *part = g->part;
+  tl_effort_find_impact(effort, part->system, g->bodies[TL_GUESS_NOW], part->rows.contact,
+                        part->rows.count);
+}
+
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Takes the best impulses and computes their velocities. */
@@ -245,7 +252,8 @@ talus_status tl_ccp_gradient(tl_ccp_part *part) {
                                                .mix = mix_guesses,
                                                .copy = copy_guess,
                                                .swap = swap_next,
-                                               .measure = measure};
+                                               .measure = measure,
+                                               .reconsider = reconsider};
   gradient g = {.part = part};
   TL_TRY(prepare(&g));
   TL_GO_ON(part->system->crowd->cancel);

@@ -251,6 +251,9 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
     rms = -1;
     if (stop[(done - 1) & 1] != 0)
       break;
+    if (done == effort.usual && !part->correcting)
+      tl_effort_find_impact(&effort, part->system, part->rows.bodies, part->rows.contact,
+                            part->rows.count);
     if (tl_effort_wants_look(&effort, done, change)) {
       rms = measure_aimed(part, team, worker, workers);
       if (tl_effort_is_enough(&effort, done, rms))

@@ -4,7 +4,12 @@
  * residual falls. A small island, in which a heavy body may stand on a light one or an impact may
  * run through a column, gets up to twenty times as many sweeps. A large one, whose sweeps dominate
  * the time of the step, gets up to twice as many, and only while its residual exceeds the speed of
- * free fall in a step; so do islands with joints. Unused sweeps are not saved for the next step.
+ * free fall in a step; so do islands with joints. There is one exception: what is left of an
+ * impact that runs through a whole bed comes back as a rebound of its top. So if contacts stopped
+ * or flung most bodies of an island of up to ten times TL_FEW_ROWS rows, it gets as many visits as
+ * an island of TL_FEW_ROWS rows, until it has reached the tolerance. Grains that fall on a heap
+ * strike few of its bodies. Unused sweeps are not saved for the next step.
+ *
  * With substeps, each of which has few sweeps, loads that no contact carries yet would need many of
  * them to reach the bottom of a tall stack, which would fall meanwhile: so the very first solve
  * treats every island as a small one, with at least 800 sweeps: a pyramid of 100 layers that begins
@@ -24,15 +29,17 @@
 #define STALE_LINKS 30
 #define MANY_TIMES  20  /* times `iterations`, for islands of few rows */
 #define TWICE       2   /* times `iterations`, for others */
+#define STRUCK      10  /* times a small speed: a change of velocity by an impact */
+#define STRIDE      31  /* rows between two samples of bodies */
 #define COLD        800 /* for the very first solve with substeps, at least */
 
-static int most_of(const talus_solve_def *settings, bool are_few, bool is_cold) {
+static int most_of(const talus_solve_def *settings, double times, bool is_cold) {
   if (settings->tolerance == 0)
     return settings->iterations;
   if (settings->iterations_max >= 0)
     return settings->iterations_max > settings->iterations ? settings->iterations_max
                                                            : settings->iterations;
-  double most = (double)settings->iterations * (are_few || is_cold ? MANY_TIMES : TWICE);
+  double most = (double)settings->iterations * (is_cold ? MANY_TIMES : times);
   if (is_cold && most < COLD)
     most = COLD;
   return most < INT_MAX ? (int)most : INT_MAX;
@@ -45,7 +52,7 @@ tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links) {
   const bool is_small = rows <= TL_FEW_ROWS, are_few = is_small && !has_links;
   const bool is_auto = settings->tolerance < 0;
   tl_effort effort = {.usual = settings->iterations,
-                      .most = most_of(settings, is_small, system->is_cold),
+                      .most = most_of(settings, is_small ? MANY_TIMES : TWICE, system->is_cold),
                       .patience = is_small && has_links ? STALE_LINKS : STALE,
                       .tolerance = is_auto ? LOOSE * small : settings->tolerance,
                       .best = -1};
@@ -58,12 +65,45 @@ tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links) {
     effort.enough *= STEADY;
   if (system->is_cold) /* most rows of a tall stack feel nothing of its fall until the end */
     effort.enough = effort.tolerance;
+  effort.enough_struck = effort.enough;
+  effort.most_struck = effort.most;
   /* A residual above the speed of free fall is reported as not converged (ccp/converge.c). */
   const double fall = (double)tl_length(system->model->gravity) * system->crowd->dt;
   const double loose = fall > 0 && fall < small ? fall : small;
   if (!are_few && !system->is_cold && settings->iterations_max < 0 && loose > effort.enough)
     effort.enough = loose;
+  const double times = (double)MANY_TIMES * TL_FEW_ROWS / (double)(rows + 1);
+  if (!is_small && !has_links && times > TWICE)
+    effort.most_struck = most_of(settings, times, system->is_cold);
+  else
+    effort.enough_struck = effort.enough;
   return effort;
+}
+
+static bool is_struck(const tl_system *system, const tl_ccp_body *bodies, uint32_t slot,
+                      double speed) {
+  if (!tl_system_takes_part(system, slot))
+    return false;
+  const talus_vec3 now = bodies[tl_system_body(system, slot)].v;
+  const talus_vec3 was = tl_system_start_twist(system, slot).velocity;
+  return (double)tl_length(tl_sub(now, was)) > speed;
+}
+
+void tl_effort_find_impact(tl_effort *effort, const tl_system *system, const tl_ccp_body *bodies,
+                           const uint32_t *contact, size_t rows) {
+  const double speed = STRUCK * tl_system_small_speed(system);
+  size_t looks = 0, struck = 0;
+  if (effort->enough_struck >= effort->enough)
+    return;
+  for (size_t row = 0; row < rows; row += STRIDE) {
+    const tl_contact *c = &system->contacts->data[contact[row]];
+    struck += is_struck(system, bodies, c->a, speed) || is_struck(system, bodies, c->b, speed);
+    looks++;
+  }
+  if (2 * struck <= looks)
+    return;
+  effort->enough = effort->enough_struck;
+  effort->most = effort->most_struck;
 }
 
 bool tl_effort_wants_look(const tl_effort *effort, int done, double change) {

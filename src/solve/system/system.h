@@ -152,13 +152,20 @@ typedef struct tl_effort {
   int usual, most;  /* sweeps: as `iterations` says; and at most, while the residual falls */
   double tolerance; /* m/s; 0: always the usual sweeps */
   double enough;    /* m/s: residual that is good enough after the usual sweeps */
-  double best;      /* m/s: least residual after the usual sweeps */
-  int stale;        /* looks since it fell */
-  int patience;     /* looks without a fall until sweeps end */
+  int most_struck;  /* the same two for an island most of whose bodies an impact struck */
+  double enough_struck;
+  double best;  /* m/s: least residual after the usual sweeps */
+  int stale;    /* looks since it fell */
+  int patience; /* looks without a fall until sweeps end */
 } tl_effort;
 
 /* rows: number of contacts and links. */
 tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links);
+
+/* To be called after the usual sweeps of an island, before its residual is measured. bodies: with
+ * the velocities found so far; contact: by row. */
+void tl_effort_find_impact(tl_effort *effort, const tl_system *system, const tl_ccp_body *bodies,
+                           const uint32_t *contact, size_t rows);
 
 /* The first function says whether to measure the residual after `done` sweeps, the last of which
  * changed velocities by `change` (RMS); the second whether the island is done with that
