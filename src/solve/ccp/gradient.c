@@ -222,11 +222,31 @@ static talus_status step(void *context, tl_ccp_guess from, tl_ccp_guess mark, ta
   return TALUS_OK;
 }
 
-static void reconsider(void *context, tl_effort *effort) {
+/* Bodies of a part have numbers of their own; who asks for an impact has those of the system. */
+static talus_status reconsider(void *context, tl_effort *effort) {
   const gradient *g = context;
-  const tl_ccp_part *part = g->part;
-  tl_effort_find_impact(effort, part->system, g->bodies[TL_GUESS_NOW], part->rows.contact,
-                        part->rows.count);
+  const tl_ccp_rows *rows = &g->part->rows;
+  const tl_system *system = g->part->system;
+  const tl_ccp_body *now = g->bodies[TL_GUESS_NOW];
+  tl_arena *arena = system->crowd->arena;
+  tl_ccp_body *all;
+  if (effort->enough_struck >= effort->enough)
+    return TALUS_OK;
+  const tl_arena_mark mark = tl_arena_get_mark(arena);
+  TL_TAKE(arena, system->crowd->count + 1, &all);
+  size_t row = 0;
+  for (size_t k = 0; k < rows->pack_count; ++k)
+    for (int i = 0; i < TL_CCP_LANES; ++i) {
+      const tl_ccp_pack *pack = &rows->packs[k];
+      if (pack->a[i] == rows->body_count)
+        continue;
+      const tl_contact *c = &system->contacts->data[rows->contact[row++]];
+      all[tl_system_body(system, c->a)] = now[pack->a[i]];
+      all[tl_system_body(system, c->b)] = now[pack->b[i]];
+    }
+  tl_effort_find_impact(effort, system, all, rows->contact, rows->count);
+  tl_arena_release(arena, mark);
+  return TALUS_OK;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ static talus_status look(tl_ccp_iteration *g, double *rms) {
 static talus_status judge(tl_ccp_iteration *g, double *rms, bool *is_done) {
   TL_TRY(look(g, rms));
   if (g->calls->reconsider && g->done >= g->effort.usual)
-    g->calls->reconsider(g->context, &g->effort);
+    TL_TRY(g->calls->reconsider(g->context, &g->effort));
   *is_done = g->effort.tolerance > 0 && tl_effort_is_enough(&g->effort, g->done, *rms);
   return TALUS_OK;
 }

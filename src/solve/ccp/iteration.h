@@ -41,7 +41,7 @@ typedef struct tl_ccp_iteration_calls {
   /* RMS residual of `now`, and the largest, m/s. */
   talus_status (*measure)(void *, double *rms, double *most);
   /* After the usual iterations: whether more are worthwhile (tl_effort_find_impact). NULL: no. */
-  void (*reconsider)(void *, tl_effort *effort);
+  talus_status (*reconsider)(void *, tl_effort *effort);
 } tl_ccp_iteration_calls;
 
 typedef struct tl_ccp_iteration {
