@@ -4,6 +4,7 @@
  * same contacts from arrays in memory, on one thread and on all; its rows are compared with the
  * device's byte by byte. */
 #include "bench.h"
+#include "gpu_tables.h"
 #include "tools.h"
 
 #include <math.h>
@@ -19,8 +20,8 @@
 #define MOST 8
 
 typedef struct options {
-  const char *backend, *kind, *bodies, *densities, *ratios, *csv;
-  double most_cpu;
+  const char *backend, *kind, *bodies, *densities, *ratios, *csv, *broad, *table;
+  double most_cpu, most;
   int repeat;
 } options;
 
@@ -54,10 +55,11 @@ static void scatter(tl_thread_ball *rows, size_t n, double density, double ratio
  */
 
 static talus_status measure_device(tl_device *device, const tl_thread_ball *rows, size_t n,
-                                   int repeat, tl_device_spheres *blocks, figures *f) {
-  const tl_spheres_asked asked = {.rows = rows, .count = n};
+                                   const options *opt, tl_device_spheres *blocks, figures *f) {
+  const tl_spheres_asked asked = {
+      .rows = rows, .count = n, .by_cells = strcmp(opt->broad, "cells") == 0};
   double least = HUGE_VAL;
-  for (int i = 0; i < repeat; ++i) {
+  for (int i = 0; i < opt->repeat; ++i) {
     tl_spheres_times times;
     const double before = device->count.upload_ms;
     const talus_status status =
@@ -210,6 +212,8 @@ static talus_status measure_shapes(const options *opt, const crowd *made, figure
   talus_status status = talus_backend_by_name(opt->backend, &def.backend);
   def.no_fallback = true;
   if (status == TALUS_OK)
+    status = talus_broad_by_name(opt->broad, &def.broad);
+  if (status == TALUS_OK)
     status = measure_detector(def, &made->bodies, opt->repeat, &gpu, &found, &best);
   *f = (figures){.sort = best.sort_ms,
                  .search = best.broad_ms,
@@ -276,7 +280,7 @@ static talus_status measure(tl_device *device, const options *opt, size_t n, dou
     free_crowd(&made);
     *same &= f.same;
   } else {
-    status = measure_device(device, rows, n, opt->repeat, &blocks, &f);
+    status = measure_device(device, rows, n, opt, &blocks, &f);
     f.pairs = f.contacts;
     if (status == TALUS_OK && (double)n <= opt->most_cpu) {
       status = beside_cpu(device, &blocks, rows, n, opt->repeat, &f);
@@ -293,16 +297,47 @@ static talus_status measure(tl_device *device, const options *opt, size_t n, dou
 /* ---- the benchmark ----------------------------------------------------------------------------
  */
 
+static talus_status open_device(const options *opt, tl_device **device) {
+  const talus_status status = strcmp(opt->backend, "check") == 0 ? tl_device_open_check(device)
+                                                                 : tl_device_open_cuda(device);
+  if (status == TALUS_OK)
+    printf("talus %s (%s), %s: %s\n", talus_version(), talus_features(), opt->backend,
+           (*device)->title);
+  return status;
+}
+
+static int run_table(const options *opt) {
+  gpu_tables job = {.table = opt->table, .repeat = opt->repeat, .most = opt->most};
+  if (!gpu_tables_know(opt->table)) {
+    cli_error("bench gpu-detect: '%s' is not a table: these are 000, 002, 002-lattice, 004",
+              opt->table);
+    return CLI_INPUT;
+  }
+  if (opt->csv && !(job.csv = bench_open(opt->csv)))
+    return CLI_FAILED;
+  talus_status status = talus_backend_by_name(opt->backend, &job.backend);
+  if (status == TALUS_OK)
+    status = open_device(opt, &job.device);
+  if (status == TALUS_OK) {
+    status = gpu_tables_run(&job);
+    job.device->calls->close(job.device);
+  }
+  const bool written = !job.csv || bench_close(job.csv);
+  if (status != TALUS_OK)
+    cli_error("bench gpu-detect: %s", talus_last_error());
+  else if (!job.same)
+    cli_error("bench gpu-detect: device and CPU found different contacts");
+  return status != TALUS_OK ? cli_exit_code(status) : job.same && written ? CLI_DONE : CLI_FAILED;
+}
+
 static talus_status run(const options *opt, const double *bodies, int sizes,
                         const double *densities, int fillings, const double *ratios, int spreads,
                         FILE *csv, bool *same) {
   tl_device *device;
-  talus_status status = strcmp(opt->backend, "check") == 0 ? tl_device_open_check(&device)
-                                                           : tl_device_open_cuda(&device);
+  talus_status status = open_device(opt, &device);
   if (status != TALUS_OK)
     return status;
-  printf("talus %s (%s), %s: %s\n", talus_version(), talus_features(), opt->backend, device->title);
-  printf("kind: %s\n", opt->kind);
+  printf("kind: %s, broad: %s\n", opt->kind, opt->broad);
   printf("%10s %7s %6s %10s %10s %9s %8s %8s %8s %9s %8s %10s %10s %7s %7s\n", "bodies", "density",
          "sizes", "pairs", "contacts", "ms", "sort", "search", "write", "upload", "GB", "CPU 1",
          "CPU all", "times", "times");
@@ -317,6 +352,8 @@ static talus_status run(const options *opt, const double *bodies, int sizes,
 int bench_gpu_detect(int argc, char **argv) {
   options opt = {.backend = "cuda",
                  .kind = "sphere",
+                 .broad = "bins",
+                 .most = 1e8,
                  .bodies = "1000000,10000000",
                  .densities = "0.1",
                  .ratios = "1",
@@ -326,6 +363,10 @@ int bench_gpu_detect(int argc, char **argv) {
       {"backend", 0, CLI_TEXT, "NAME", "cuda (default) or check", &opt.backend},
       {"kind", 0, CLI_TEXT, "NAME", "sphere (default), ellipsoid, box, capsule, cylinder, hull",
        &opt.kind},
+      {"broad", 0, CLI_TEXT, "NAME", "bins (default) or cells", &opt.broad},
+      {"table", 0, CLI_TEXT, "NAME", "of a paper: 000, 002, 002-lattice, 004", &opt.table},
+      {"most", 0, CLI_NUMBER, "N", "leaves out larger rows of such a table (default 1e8)",
+       &opt.most},
       {"bodies", 0, CLI_TEXT, "N,N", "how many (default 1000000,10000000)", &opt.bodies},
       {"density", 0, CLI_TEXT, "D,D", "share of the cube that they would fill (default 0.1)",
        &opt.densities},
@@ -342,6 +383,13 @@ int bench_gpu_detect(int argc, char **argv) {
   const int parsed = bench_parse(&usage, "bench gpu-detect", argc, argv);
   if (parsed < 0)
     return cli_parse_exit(parsed);
+  if (opt.table)
+    return run_table(&opt);
+  if (strcmp(opt.broad, "bins") != 0 && strcmp(opt.broad, "cells") != 0) {
+    cli_error("bench gpu-detect: '%s' is not a broad phase of devices: these are bins, cells",
+              opt.broad);
+    return CLI_INPUT;
+  }
   const int sizes = bench_list(opt.bodies, bodies, MOST);
   const int fillings = bench_list(opt.densities, densities, MOST);
   const int spreads = bench_list(opt.ratios, ratios, MOST);

@@ -9,6 +9,7 @@
  *   implicit_picard.c   6.5, 6.6, Figure 6.3, 6.7 to 6.9: implicit steps
  *   implicit_svg.c      Figure 6.3 as a drawing
  *   implicit_error.c    error against time as springs get stiffer
+ *   implicit_heap.c     the same for a heap of stones
  *
  * A new table is a function and a line of the list. */
 #ifndef BENCH_IMPLICIT_H
@@ -35,7 +36,8 @@ typedef struct implicit_bench {
  * failed. */
 typedef bool implicit_table_fn(const implicit_bench *bench);
 implicit_table_fn implicit_halos, implicit_two, implicit_plane, implicit_trees, implicit_picards,
-    implicit_layers, implicit_sizes, implicit_scales, implicit_sheet, implicit_errors;
+    implicit_layers, implicit_sizes, implicit_scales, implicit_sheet, implicit_errors,
+    implicit_heap;
 
 /* Adds a number of a table to the CSV file; thesis NAN: the thesis has none. */
 void implicit_put(const implicit_bench *bench, const char *table, const char *row,

@@ -13,7 +13,7 @@
 #include "tools.h"
 
 static const char *const model_names[VAL_MODELS] = {"ccp", "penalty", "impulse", "apgd",
-                                                    "bb",  "jacobi",  "elastic"};
+                                                    "bb",  "jacobi",  "elastic", "implicit"};
 
 const char *val_model_name(val_model model) { return model_names[model]; }
 
@@ -288,7 +288,8 @@ int bench_validation(int argc, char **argv) {
        &wanted.only},
       {"list", 0, CLI_FLAG, NULL, "the cases, what they show and where they come from",
        &wanted.list},
-      {"model", 0, CLI_TEXT, "NAME", "one model alone: ccp, penalty, impulse, apgd, bb, jacobi",
+      {"model", 0, CLI_TEXT, "NAME",
+       "one model alone: ccp, penalty, impulse, apgd, bb, jacobi, elastic, implicit",
        &wanted.model},
       {"slow", 0, CLI_FLAG, NULL,
        "the statistical cases as well: one and a half hours on two cores", &wanted.slow},

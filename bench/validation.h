@@ -39,7 +39,7 @@
 #endif
 
 /* Cone complementarity (by Gauss-Seidel, the default), springs, sequential impulses; and the other
- * iterations of cone complementarity; hard spheres. */
+ * iterations of cone complementarity; hard spheres; springs with implicit steps, by newton. */
 typedef enum val_model {
   VAL_CCP,
   VAL_PENALTY,
@@ -48,6 +48,7 @@ typedef enum val_model {
   VAL_BB,
   VAL_JACOBI,
   VAL_ELASTIC,
+  VAL_IMPLICIT,
   VAL_MODELS
 } val_model;
 enum {
@@ -57,7 +58,8 @@ enum {
   VAL_ON_APGD = 8,
   VAL_ON_BB = 16,
   VAL_ON_JACOBI = 32,
-  VAL_ON_ELASTIC = 64
+  VAL_ON_ELASTIC = 64,
+  VAL_ON_IMPLICIT = 128
 };
 
 /* One number of a case: expected within a tolerance, or anywhere in a range. */
@@ -125,6 +127,9 @@ typedef struct val_case {
 extern const val_case val_cases[];
 extern const size_t val_case_count;
 const char *val_model_name(val_model model);
+
+/* Springs, with velocity Verlet or with implicit steps. */
+bool val_has_springs(const val_run *run);
 
 /* ---- results --------------------------------------------------------------------------------- */
 

@@ -48,10 +48,10 @@ val_case_fn val_peers_bounce, val_peers_repose, val_peers_silo;
 
 /* ---- what the models differ by --------------------------------------------------------------- */
 
-/* The step of a model if complementarity takes dt. Springs of stiffness k take 1/100 of the
- * critical step of the lightest body of these cases, 4 kg: damping is explicit, and a box that
- * lands on four corners has sixteen times the damping of a ball. With automatic stiffness: dt /
- * 10. */
+/* The step of a model if complementarity takes dt; implicit steps take the same. Springs of
+ * stiffness k take 1/100 of the critical step of the lightest body of these cases, 4 kg: damping is
+ * explicit, and a box that lands on four corners has sixteen times the damping of a ball. With
+ * automatic stiffness: dt / 10. */
 double val_dt(const val_run *run, double dt);
 /* Sets the stiffness of springs, N/m; 0: auto. No effect on other models. */
 void val_springs(val_run *run, double stiffness);

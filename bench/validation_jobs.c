@@ -28,7 +28,7 @@ static void begin_run(const val_job *job, const val_run *like, val_run *run) {
   run->seed_index = job->seed_index;
   run->seed = (uint64_t)job->seed_index + 1;
   run->threads = 1; /* one more would be one of the parent's, which a fork does not take along */
-  run->stiffness = job->model == VAL_PENALTY && job->which->seeds == 0 ? 1e6 : 0;
+  run->stiffness = val_has_springs(run) && job->which->seeds == 0 ? 1e6 : 0;
 }
 
 /* s of CPU time of this process and of the peers that it ran. */

@@ -150,7 +150,10 @@ static void write_scoreboard(FILE *to, const val_run *runs, size_t n) {
   fprintf(to, "| case | tier |");
   for (int model = 0; model < VAL_MODELS; ++model)
     fprintf(to, " %s |", val_model_name((val_model)model));
-  fprintf(to, " CPU [s] |\n|---|---|---|---|---|---|---|---|---|---|\n");
+  fprintf(to, " CPU [s] |\n|---|---|---|");
+  for (int model = 0; model < VAL_MODELS; ++model)
+    fprintf(to, "---|");
+  fprintf(to, "\n");
   for (size_t i = 0; i < val_case_count; ++i) {
     const val_case *which = &val_cases[i];
     double cpu = 0;
@@ -267,7 +270,8 @@ static void write_preface(FILE *to, const val_run *runs, size_t n) {
       "they have 0.8 of the largest\nstiffness that the step allows: 1,200 N/m at 0.1 ms in "
       "silos, where grains at the bottom overlap by 2 %% of their diameter,\nand 4,800 N/m at "
       "0.05 ms in packings, where they overlap by 0.4 %%. `agreement-silo` shows the effect of "
-      "stiffness.\n\n"
+      "stiffness.\n`implicit` has the springs of fast cases with implicit steps (`newton`) that "
+      "are as long as those of `ccp`.\n\n"
       "talus %s (%s): %d numbers, %d of them FAIL, %d inconclusive.\n\n",
       talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures, inconclusive);
 }

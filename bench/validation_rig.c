@@ -25,13 +25,18 @@ static bool tried(val_run *run, talus_status status) {
 talus_world_def val_default_def(const val_run *run, double dt) {
   static const talus_solve_kind kinds[VAL_MODELS] = {[VAL_PENALTY] = TALUS_SOLVE_PENALTY,
                                                      [VAL_IMPULSE] = TALUS_SOLVE_IMPULSE,
-                                                     [VAL_ELASTIC] =
-                                                         TALUS_SOLVE_ELASTIC}; /* others: ccp */
+                                                     [VAL_ELASTIC] = TALUS_SOLVE_ELASTIC,
+                                                     [VAL_IMPLICIT] =
+                                                         TALUS_SOLVE_PENALTY}; /* others: ccp */
   static const talus_ccp_method methods[VAL_MODELS] = {
       [VAL_APGD] = TALUS_APGD, [VAL_BB] = TALUS_BB, [VAL_JACOBI] = TALUS_JACOBI};
   talus_world_def def = talus_world_def_default();
   def.solve.kind = kinds[run->model];
   def.solve.method = methods[run->model]; /* other models use Gauss-Seidel */
+  if (run->model == VAL_IMPLICIT) {
+    def.step = TALUS_STEP_IMPLICIT;
+    def.implicit.tolerance = VAL_BY_PRECISION(1e-8, 1e-4);
+  }
   def.dt = dt;
   def.threads = run->threads;
   return def;

@@ -116,8 +116,13 @@ static void show_stats(const options *wanted, const findings *found, const char 
               {"broad", stats->broad_ms},
               {"sort", stats->sort_ms},
               {"narrow", stats->narrow_ms}};
+  static const char *const stages[] = {"count", "scan",  "write", "sort", "active",
+                                       "scan",  "loads", "count", "scan", "write"};
   for (size_t i = 0; i < sizeof rows / sizeof *rows - (wanted->pairs ? 1 : 0); ++i)
     printf("  %-12s %12.3f %12.1f\n", rows[i].name, rows[i].ms, per * rows[i].ms);
+  for (size_t i = 0; i < 10 && found->def.published && !stats->fallback; ++i)
+    printf("  %2zu %-9s %12.3f %12.1f\n", i + 1, stages[i], stats->stage_ms[i],
+           per * stats->stage_ms[i]);
 }
 
 static void show_json(const options *wanted, const findings *found, const char *path) {
@@ -191,6 +196,7 @@ static int check(const options *wanted, talus_detect_def *def) {
   def->threads = wanted->threads;
   def->no_fallback = wanted->no_fallback;
   def->pieces = wanted->pieces;
+  def->published = strcmp(wanted->broad, "bins-published") == 0;
   if (wanted->pairs && wanted->contacts)
     cli_error("contacts: --pairs and --contacts are one or the other");
   else if (wanted->pairs && wanted->surfaces)
@@ -205,7 +211,7 @@ static int check(const options *wanted, talus_detect_def *def) {
     cli_error("contacts: option '--repeat': %d is not 1 to 100000", wanted->repeat);
   else if (wanted->pieces < 1 || wanted->pieces > 1000000)
     cli_error("contacts: option '--pieces': %d is not 1 to 1000000", wanted->pieces);
-  else if (talus_broad_by_name(wanted->broad, &def->broad) != TALUS_OK)
+  else if (talus_broad_by_name(def->published ? "bins" : wanted->broad, &def->broad) != TALUS_OK)
     cli_error("contacts: option '--broad': %s", talus_last_error());
   else if (talus_ellipsoid_method_by_name(wanted->narrow, &def->narrow.ellipsoid) != TALUS_OK)
     cli_error("contacts: option '--narrow': %s", talus_last_error());
@@ -299,7 +305,8 @@ int cli_contacts(int argc, char **argv) {
               "  --contacts   body_a,body_b,px,py,pz,nx,ny,nz,gap: the point midway between the\n"
               "               surfaces, the normal from a to b, the gap: < 0 where they overlap\n"
               "They do not depend on --broad and --threads. Touching counts. Without -o they\n"
-              "are shown, unless --stats or --json is given.\n",
+              "are shown, unless --stats or --json is given. A device has --broad auto, bins,\n"
+              "cells, and bins-published, whose ten stages --stats shows.\n",
       .least = 1,
       .most = 1,
       .wants = "a file of bodies"};

@@ -352,6 +352,45 @@ TEST(small_grain_in_a_large_tank_keeps_its_gap) {
   free_stage();
 }
 
+/* Bodies whose bounding balls just reach the walls of a turned tank, or just do not: the stage
+ * leaves out pairs that are far from all walls, and nothing else. */
+TEST(bodies_that_just_reach_the_walls_of_a_tank_are_not_left_out) {
+  clear_stage();
+  const uint32_t shapes[5] = {
+      add_shape(TALUS_BOX, 0.2, 0.3, 0.1, 0, 0), add_shape(TALUS_CAPSULE, 0.1, 0.2, 0, 0, 0),
+      add_shape(TALUS_CYLINDER, 0.1, 0.3, 0, 0, 0), add_shape(TALUS_CONE, 0.1, 0.3, 0, 0, 0),
+      add_shape(TALUS_ELLIPSOID, 0.1, 0.2, 0.15, 0, 0)};
+  const uint32_t tank = add_body(add_shape(TALUS_CONTAINER, 2, 2, 2, 0, 0), 0, 0, 0);
+  s.rotation[tank] = tl_quat_from_axis_angle(tl_vec3(0, 0, 1), TL_R(0.4));
+  const tl_frame frame = tl_frame_from_quat(s.rotation[tank]);
+  size_t touched = 0;
+  for (uint32_t i = 0; i < 200; ++i) {
+    tl_random random = tl_random_start(2, 0, i);
+    const uint32_t body = add_body(shapes[i % 5], 0, 0, 0);
+    const talus_vec3 turn = {TL_R(uniform(&random, -2, 2)), TL_R(uniform(&random, -2, 2)),
+                             TL_R(uniform(&random, -2, 2))};
+    s.rotation[body] = tl_quat_from_rotation_vector(turn);
+    s.margins[body] = TL_R(0.01);
+    const double reach = (double)s.shapes[shapes[i % 5]].radius;
+    const double at = 1 - reach - 0.01 + uniform(&random, -1e-3, 0.1);
+    s.position[body] = tl_frame_to_world(&frame, tl_dvec3(i % 2 ? at : 0, i % 2 ? 0 : -at, 0));
+    const tl_posed first = {
+        .shape = &s.shapes[shapes[i % 5]], .scale = 1, .rotation = s.rotation[body]};
+    const tl_posed second = {.shape = &s.shapes[s.shape[tank]],
+                             .scale = 1,
+                             .position = tl_dscale(s.position[body], -1),
+                             .rotation = s.rotation[tank]};
+    tl_point p[TL_NARROW_MAX_POINTS];
+    const int count = tl_narrow_pair(&first, &second, s.margins[body], p);
+    s.pair[0] = (tl_pair){tank, body}, s.pairs.count = 1;
+    CHECK_MSG(find() == TALUS_OK, "%s", tl_last_message());
+    CHECK_EQ_U64(s.contacts.count, (size_t)count);
+    touched += count > 0;
+  }
+  CHECK_MSG(touched > 40 && touched < 190, "%zu touch", touched);
+  free_stage();
+}
+
 /* ---- spheres in lanes ------------------------------------------------------------------------ */
 
 /* Bodies of which some lie in one place, some touch to the last bit of their margins, and some are

@@ -2,6 +2,7 @@
  * table of kinds gives, bit for bit, however many threads make them. */
 #include <talus/mesh.h>
 
+#include "base/cancel.h"
 #include "base/random.h"
 #include "check.h"
 #include "narrow/narrow.h"
@@ -317,6 +318,101 @@ TEST(cubes_with_parallel_sides_have_four_contacts) {
   free_stage();
 }
 
+/* Area of the convex polygon that two rectangles about (0, 0) and `at` have in common, the second
+ * turned: by cutting the second with the sides of the first. */
+static double common_area(double x, double y, double turn) {
+  double p[16][2], q[16][2], area = 0;
+  int n = 4;
+  for (int i = 0; i < 4; ++i) {
+    const double u = (i == 1 || i == 2 ? 0.25 : -0.25), v = i > 1 ? 0.1 : -0.1;
+    p[i][0] = x + cos(turn) * u - sin(turn) * v, p[i][1] = y + sin(turn) * u + cos(turn) * v;
+  }
+  for (int side = 0; side < 4; ++side) {
+    const int axis = side / 2, sign = side % 2 ? 1 : -1, count = n;
+    const double most = axis ? 0.1 : 0.25;
+    n = 0;
+    for (int i = 0; i < count; ++i) {
+      const double *a = p[i], *b = p[(i + 1) % count];
+      const double h = most - sign * a[axis], k = most - sign * b[axis];
+      if (h >= 0)
+        memcpy(q[n++], a, sizeof q[0]);
+      if ((h < 0) != (k < 0)) {
+        const double t = h / (h - k);
+        q[n][0] = a[0] + t * (b[0] - a[0]), q[n][1] = a[1] + t * (b[1] - a[1]), ++n;
+      }
+    }
+    memcpy(p, q, sizeof p);
+  }
+  for (int i = 0; i < n; ++i)
+    area += 0.5 * (p[i][0] * p[(i + 1) % n][1] - p[i][1] * p[(i + 1) % n][0]);
+  return area;
+}
+
+/* Area between the contacts, seen along z of the frame: the largest of any four. */
+static double area_of_contacts(const tl_frame *frame) {
+  talus_dvec3 p[64];
+  double most = 0;
+  const size_t n = s.contacts.count;
+  CHECK(n <= 64);
+  for (size_t i = 0; i < n; ++i)
+    p[i] = tl_frame_to_local(frame, s.contacts.data[i].point);
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < n; ++j)
+      for (size_t k = 0; k < n; ++k)
+        for (size_t l = 0; l < n; ++l)
+          most = fmax(most, 0.5 * ((p[k].x - p[i].x) * (p[l].y - p[j].y) -
+                                   (p[k].y - p[i].y) * (p[l].x - p[j].x)));
+  return most;
+}
+
+/* Two blocks of mesh on each other, the upper one shifted, turned about the axis that joins them,
+ * and so deep, both leaning: the contacts hold as much of what the faces share as four can, all are
+ * as deep as that and lead along the axis. */
+static void check_stack(double x, double y, double turn, double depth, talus_quat leaning) {
+  const double area = common_area(x, y, turn), tiny = TALUS_SINGLE ? 1e-6 : 1e-12;
+  const tl_frame frame = tl_frame_from_quat(leaning);
+  const talus_quat about = {TL_R(cos(0.5 * turn)), 0, 0, TL_R(sin(0.5 * turn))};
+  if (area < 5e-3) /* as narrow as what is searched: the way out may be aside */
+    return;
+  pose_two(1, tl_frame_to_world(&frame, tl_dvec3(x, y, 0.3 - depth)), leaning,
+           tl_quat_mul(leaning, about), 1e-3);
+  const double held = area_of_contacts(&frame);
+  CHECK_MSG(held > 0.5 * area - 1e-5 && held < area + 1e-5,
+            "%zu contacts hold %g of %g m2 (x %.17g y %.17g turn %.17g depth %g)", s.contacts.count,
+            held, area, x, y, turn, depth);
+  for (size_t i = 0; i < s.contacts.count; ++i) {
+    const talus_vec3 n = s.contacts.data[i].normal;
+    const talus_dvec3 z = tl_frame_axis(&frame, 2);
+    CHECK_NEAR(s.contacts.data[i].gap, -depth, tiny);
+    CHECK_NEAR(n.x * TL_R(z.x) + n.y * TL_R(z.y) + n.z * TL_R(z.z), 1, TALUS_SINGLE ? 1e-5 : 1e-9);
+  }
+}
+
+/* Of an octagon four corners have at least half of the area. Where a block lies exactly on another
+ * one, corners are on sides, and edges in edges; where it is shifted by less than it is deep, a
+ * side is nearer to a corner than the face. */
+TEST(blocks_on_each_other_lack_no_corner_of_what_they_share) {
+  static const double turns[] = {0, 1e-16, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3, 0.02, 0.3, 1, 2};
+  static const double depths[] = {0, 1e-9, 1e-6, 3e-4, 1e-3, 4e-3};
+  static const double shifts[] = {0, 1e-16, 1e-12, 1e-9, 1e-7, 1e-5, 1e-4, 1e-3, 0.02, 0.3};
+  clear_stage();
+  add_mesh("box", 12, 1);
+  add_mesh("box", 12, 1);
+  for (uint64_t seed = 1; seed <= (uint64_t)check_cases(20000); ++seed) {
+    tl_random random = tl_random_start(seed, 4, 0);
+    double shift[2];
+    for (int k = 0; k < 2; ++k)
+      shift[k] = shifts[(int)(10 * tl_random_unit(&random))] * (2 * tl_random_unit(&random) - 1);
+    const double turn = turns[(int)(11 * tl_random_unit(&random))] +
+                        0.5 * acos(-1) * (double)(int)(4 * tl_random_unit(&random));
+    const int most = TALUS_SINGLE ? 3 : 6;
+    const double depth = depths[6 - most + (int)(most * tl_random_unit(&random))];
+    check_stack(shift[0], shift[1], turn, depth,
+                seed % 2 ? random_turn(&random) : tl_quat_identity());
+  }
+  free_stage();
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 static void add_thread(const char *kind, size_t triangles, const double size[5]) {
@@ -393,6 +489,25 @@ TEST(pressed_threads_are_as_deep_as_they_were_pressed) {
         check_same(expected, count);
       }
     }
+  free_stage();
+}
+
+/* The way out of a rod in a plate is found facet by facet, each with all vertices: a request to
+ * stop is looked for at every facet. */
+TEST(way_out_of_a_rod_in_a_plate_can_be_given_up) {
+  const double rod[5] = {0.05, 1.5};
+  static tl_cancel cancel;
+  clear_stage();
+  add_thread("cylinder", 256, rod);
+  add_mesh("box", 12, 1);
+  atomic_store(&cancel.looks_of_tests, 1000000);
+  s.crowd.cancel = &cancel;
+  pose_two(1, tl_dvec3(0.02, 0.01, 0), tl_quat_identity(), tl_quat_identity(), 1e-3);
+  CHECK(s.contacts.count > 0);
+  const long looks = 1000000 - atomic_load(&cancel.looks_of_tests);
+  CHECK_MSG(looks > 3 * 256, "%ld looks", looks); /* 424 without those at facets */
+  atomic_store(&cancel.looks_of_tests, looks / 2);
+  CHECK(tl_narrow_find_contacts(&s.crowd, &s.pairs, s.margins, &s.contacts) == TALUS_INTERRUPTED);
   free_stage();
 }
 

@@ -52,6 +52,9 @@ typedef struct talus_detect_def {
   /* On a device, where contacts do not fit beside their bodies: they come home in so many turns,
    * one after the other; the rows are the same. 0: 1. The CPU needs none. */
   int pieces;
+  /* With `broad` bins on a device: the ten stages of Pazouki, Mazhar and Negrut (2012) in place of
+   * ours, timed in stage_ms. For comparisons; bodies of about one size, no planes. */
+  bool published;
 } talus_detect_def;
 
 TALUS_API talus_detect_def talus_detect_def_default(void); /* auto, margin 0, not periodic */
@@ -177,6 +180,8 @@ typedef struct talus_detect_stats {
   double upload_ms, download_ms; /* copies to and from the device, in no other time */
   uint64_t moved_bytes;
   size_t device_bytes; /* most that was held there at a time */
+  double stage_ms[10]; /* `published`: count, scan and write copies of bodies, sort them by bin,
+                          find active bins, scan, sort bins by load, count, scan and write pairs */
 } talus_detect_stats;
 
 /* ---- one call ------------------------------------------------------------------------------ */

@@ -33,7 +33,7 @@ typedef struct tl_device_counters {
   double upload_ms, download_ms;
 } tl_device_counters;
 
-#define TL_DEVICE_MARKS 8
+#define TL_DEVICE_MARKS 16
 
 /* A stable sort, ascending by the lowest `bits` bits of the keys. keys[1] and values[1] are
  * scratch; *in_room says that the result is there. */

@@ -78,10 +78,12 @@ static talus_status measure(tl_device *device, tl_device_spheres *blocks,
 }
 
 /* Widths of the levels: each twice the one before; the last is that of the widest body. */
-static void choose_levels(const tl_thread_extent *extent, double margin, tl_grid_levels *grid) {
+static void choose_levels(const tl_thread_extent *extent, double margin, bool is_one,
+                          tl_grid_levels *grid) {
   const double least = 2 * extent->smallest + margin, most = 2 * extent->largest + margin;
   grid->count = 1;
-  while (grid->count < TL_GRID_LEVELS && most > ALIKE * ldexp(least, (int)grid->count - 1))
+  while (!is_one && grid->count < TL_GRID_LEVELS &&
+         most > ALIKE * ldexp(least, (int)grid->count - 1))
     grid->count++;
   for (uint32_t i = 0; i < grid->count; ++i)
     grid->widest[i] = ldexp(most, (int)(i + 1) - (int)grid->count);
@@ -166,7 +168,7 @@ static uint64_t make_grid(const tl_spheres_asked *asked, const tl_thread_extent 
                             fmax(fabs(grid->space.low[k]), grid->space.period[k]));
     grid->slack[k] = 8 * DBL_EPSILON * far;
   }
-  choose_levels(extent, asked->margin, grid);
+  choose_levels(extent, asked->margin, asked->as_published, grid);
   const double blur = blur_of(&grid->space, extent);
   search->blur = (float)blur;
   search->is_fine = blur <= FINE * grid->widest[0];
@@ -188,10 +190,12 @@ static int bits_of(uint64_t n) {
 
 /* ---- into cells ------------------------------------------------------------------------------ */
 
-/* Sorts rows by cell. There is no table of cells if cells are many more than bodies: the keys are
- * then searched. */
-static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size_t count,
-                              uint64_t cells, tl_thread_search *search) {
+/* Sorts rows by cell, unless bins are those that were published. There is no table of cells if
+ * cells are many more than bodies: the keys are then searched. */
+static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks,
+                              const tl_spheres_asked *asked, uint64_t cells,
+                              tl_thread_search *search) {
+  const size_t count = asked->count;
   const bool wide = cells >= UINT32_MAX;
   for (int k = 0; k < 2; ++k) {
     TL_TRY(tl_device_reserve(device, &blocks->keys[k], count,
@@ -212,11 +216,12 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   const tl_device_sort sort = {{blocks->keys[0].data, blocks->keys[1].data},
                                {blocks->slots[0].data, blocks->slots[1].data},
                                wide};
-  bool in_room;
-  TL_TRY(device->calls->sort(device, count, bits_of(search->plane_count > 0 ? cells : cells - 1),
-                             &sort, &in_room));
+  bool in_room = false;
+  if (!asked->as_published)
+    TL_TRY(device->calls->sort(device, count, bits_of(search->plane_count > 0 ? cells : cells - 1),
+                               &sort, &in_room));
   uint32_t *ends = NULL;
-  if (has_table(cells, count)) {
+  if (has_table(cells, count) && !asked->as_published) {
     RESERVE(blocks->ends, cells, uint32_t);
     ends = blocks->ends.data;
   }
@@ -238,7 +243,7 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   search->slots = gather.slots;
   search->ends = ends;
   search->levels = key.levels;
-  search->is_plain = ends && !wide;
+  search->is_plain = (ends && !wide) || asked->as_published;
   for (int k = 0; k < 3; ++k)
     search->is_plain &= !(search->grid.space.period[k] > 0);
   return TALUS_OK;
@@ -467,11 +472,15 @@ talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
     return TALUS_OK;
   times->cells = make_grid(asked, &extent, search);
   times->levels = search->grid.count;
-  TL_TRY(sort_rows(device, blocks, asked->count, times->cells, search));
+  TL_TRY(sort_rows(device, blocks, asked, times->cells, search));
   if (asked->by_cells)
     TL_TRY(make_lists(device, blocks, times->cells, search));
   TL_TRY(device->calls->mark(device, TL_MARK_SORTED));
-  TL_TRY(list_touches(device, blocks, search, asked->by_cells, pairs));
+  times->has_stages = asked->as_published;
+  if (asked->as_published)
+    TL_TRY(tl_device_list_published(device, blocks, times->cells, search, pairs));
+  else
+    TL_TRY(list_touches(device, blocks, search, asked->by_cells, pairs));
   TL_TRY(sort_list(device, blocks, search->count, *pairs));
   return device->calls->mark(device, TL_MARK_FOUND);
 }
@@ -482,6 +491,8 @@ talus_status tl_device_tell(tl_device *device, tl_spheres_times *times) {
   times->sort_ms = device->calls->elapsed(device, TL_MARK_BEGUN, TL_MARK_SORTED);
   times->search_ms = device->calls->elapsed(device, TL_MARK_SORTED, TL_MARK_FOUND);
   times->write_ms = device->calls->elapsed(device, TL_MARK_FOUND, TL_MARK_WRITTEN);
+  for (int k = 0; k < TL_PUBLISHED_STAGES && times->has_stages; ++k)
+    times->stage_ms[k] = device->calls->elapsed(device, TL_MARK_STAGES + k, TL_MARK_STAGES + k + 1);
   return TALUS_OK;
 }
 

@@ -14,7 +14,7 @@
 typedef struct tl_device_spheres {
   tl_device_block levels, planes, rows, odd, looks, fixed, parts, measured, keys[2], slots[2], ends,
       used, longer, runs, owners, others, spare[2], contacts, corners, starts, lists[2], places[2],
-      list_ends;
+      list_ends, loads[2], bins[2];
 } tl_device_spheres;
 
 /* Gets `count` contacts, which are on the device. */
@@ -29,6 +29,7 @@ typedef struct tl_spheres_asked {
   double period[3], low[3]; /* m; 0: not periodic */
   double margin;            /* m: of a pair */
   bool by_cells;            /* by rounded cells, not by bins; count is less than TL_CORNER_ROWS */
+  bool as_published;        /* by the published bins: the same bound, and no planes */
   /* Rows with a negative radius are these planes, in the same order. */
   const tl_thread_plane *planes;
   size_t plane_count;
@@ -43,24 +44,32 @@ typedef struct tl_spheres_asked {
   void *context;
 } tl_spheres_asked;
 
+#define TL_PUBLISHED_STAGES 10
+
 typedef struct tl_spheres_times {
   /* sorting by cell; searching pairs; writing contacts in order */
   double sort_ms, search_ms, write_ms;
   uint32_t levels;
   uint64_t cells;
+  bool has_stages; /* those of the published bins: */
+  double stage_ms[TL_PUBLISHED_STAGES];
   bool is_odd; /* lent rows have numbers that the host must look at: nothing was searched */
 } tl_spheres_times;
 
 void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks);
 
 /* Marks of time. */
-enum { TL_MARK_BEGUN, TL_MARK_SORTED, TL_MARK_FOUND, TL_MARK_WRITTEN };
+enum { TL_MARK_BEGUN, TL_MARK_SORTED, TL_MARK_FOUND, TL_MARK_WRITTEN, TL_MARK_STAGES };
 
 /* Finds pairs that touch, in canonical order: blocks->owners and others; planes with the bodies
  * that may reach them. Times are read with tl_device_tell. */
 talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
                                  const tl_spheres_asked *asked, tl_thread_search *search,
                                  size_t *pairs, tl_spheres_times *times);
+
+/* The list of pairs, in any order, by the published bins (published.c). */
+talus_status tl_device_list_published(tl_device *device, tl_device_spheres *blocks, uint64_t cells,
+                                      tl_thread_search *search, size_t *pairs);
 
 /* Waits for the device; returns times. */
 talus_status tl_device_tell(tl_device *device, tl_spheres_times *times);

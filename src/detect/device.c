@@ -166,7 +166,13 @@ void tl_detect_count_moves(const talus_detector *detector, talus_detect_stats *s
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
+static bool as_published(const talus_detector *detector) {
+  return detector->def.published && detector->def.broad == TALUS_BROAD_BINS;
+}
+
 static const char *broad_obstacle(const talus_detector *detector, size_t bodies) {
+  if (as_published(detector) && bodies >= TL_CORNER_ROWS)
+    return "the device has the published bins for fewer than 2^29 bodies";
   switch (detector->def.broad) {
   case TALUS_BROAD_AUTO:
   case TALUS_BROAD_BINS:
@@ -180,6 +186,9 @@ static const char *broad_obstacle(const talus_detector *detector, size_t bodies)
 
 /* Why the device cannot find these contacts; NULL: it can. */
 static const char *find_obstacle(const talus_detector *detector) {
+  for (size_t i = 0; as_published(detector) && i < detector->model.shapes.count; ++i)
+    if (!detector->model.shapes.data[i].bounded)
+      return "the published bins know no planes";
   for (size_t i = 0; i < detector->model.shapes.count; ++i)
     if (!tl_device_knows(detector->model.shapes.data[i].kind))
       return "the device finds no contacts of meshes and revolved walls in this version";
@@ -276,6 +285,7 @@ static talus_status ask(talus_detector *detector, const talus_detect_bodies *bod
                               .count = bodies->count,
                               .margin = (double)(talus_real)(half + half),
                               .by_cells = by_cells(detector),
+                              .as_published = as_published(detector),
                               .pieces = (size_t)detector->def.pieces,
                               .take = bring,
                               .context = detector};
@@ -322,6 +332,7 @@ static void fill_stats(const talus_detector *detector, const tl_spheres_times *t
   stats->narrow_ms = times->write_ms;
   stats->backend = detector->def.backend;
   stats->device = detector->device->title;
+  memcpy(stats->stage_ms, times->stage_ms, sizeof stats->stage_ms);
   tl_detect_count_moves(detector, stats);
 }
 
@@ -368,7 +379,8 @@ talus_status tl_detect_lent_contacts(talus_detector *detector, const talus_detec
   tl_spheres_asked asked = {.lent = &lent,
                             .count = bodies->count,
                             .margin = (double)(talus_real)(half + half),
-                            .by_cells = by_cells(detector)};
+                            .by_cells = by_cells(detector),
+                            .as_published = as_published(detector)};
   tl_spheres_times times;
   size_t count;
   *done = false;

@@ -32,12 +32,20 @@ TL_FN bool tl_wall_has(const tl_wall *wall, talus_dvec3 place) {
   return true;
 }
 
+/* Share of its reach by which a place of a body may be farther out, by rounding. */
+#define TL_CONVEX_BEYOND (4 * (double)TL_REAL_EPS + 1e-9)
+
 /* The body is the first, its position 0. `away`: unit normal out of the matter; s: signed distance
  * of the body's centre from the surface; `wall` may be NULL. Writes the vertices of the patch that
  * looks at the surface, and the deepest place of the body if no vertex is as deep. */
-TL_BIG_FN int tl_collide_convex_half_space(const tl_convex *body, talus_dvec3 away, double s,
+TL_BIG_FN int tl_collide_convex_half_space(const tl_convex *convex, talus_dvec3 away, double s,
                                            double margin, const tl_wall *wall, uint32_t feature_b,
                                            tl_point out[TL_MANIFOLD_MAX]) {
+  if (s - convex->reach * (1 + TL_CONVEX_BEYOND) > margin)
+    return 0;
+  tl_convex here = *convex;
+  const tl_convex *body = &here;
+  tl_convex_aim(&here, tl_dscale(away, -1)); /* one search for the support and for the patch */
   const talus_dvec3 down = tl_dscale(away, -1), u = tl_dorthogonal(away), v = tl_dcross(away, u);
   const talus_dvec3 lowest = tl_dalong(tl_convex_support(body, down), body->rounding, down);
   const double least = s + tl_ddot(lowest, away), size = 2 * body->reach;

@@ -53,15 +53,18 @@ int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
 int tl_mesh_near_of(const tl_mesh_posed *m, talus_dvec3 local, double reach, const uint64_t *keys,
                     size_t count, tl_near out[TL_NEAR_MOST]);
 
+/* Facets of a surface with an inside that a point is behind, or on, by at most `reach`, and that
+ * the straight way along their normal leads to, ascending by key; the first TL_NEAR_MOST of them.
+ * keys as above; NULL: by the tree. */
+int tl_mesh_exits(const tl_mesh_posed *m, talus_dvec3 local, double reach, const uint64_t *keys,
+                  size_t count, tl_near out[TL_NEAR_MOST]);
+
 /* 1 if the point is behind the surface, with the nearest minimum within `reach`; else 0. */
 int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_near *out);
 
 /* How far the surface is from a place within, along a unit direction: the nearest triangle there
  * that faces the direction; `most` if none is nearer. */
 double tl_mesh_exit(const tl_mesh_posed *m, talus_dvec3 local, talus_dvec3 along, double most);
-
-/* True if the surface is nearer to a point than `distance`, by more than rounding. */
-bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distance);
 
 /* True if the straight line between two points crosses the surface; coordinates are relative to the
  * first body's centre. */

@@ -1,5 +1,7 @@
 #include "narrow/mesh_contour.h"
 
+#include "base/cancel.h"
+
 /* Part of the largest area that the segments could enclose: a smaller area has no reliable
  * direction. */
 #define NO_AREA 1e-6
@@ -421,6 +423,7 @@ void tl_mesh_contours_finish(const tl_mesh_pair *pair, const tl_mesh_contours *c
 
 typedef struct parting {
   const tl_mesh_pair *pair;
+  struct tl_cancel *cancel;
   uint32_t facet[2]; /* the last one of each body that was tried */
   double depth;      /* in the frame of b */
   talus_dvec3 out;
@@ -445,9 +448,9 @@ static double reach_of(const tl_mesh_pair *pair, bool is_a, talus_dvec3 along) {
   return most;
 }
 
-/* Both ways along a normal. */
+/* Both ways along a normal. That asks all vertices. */
 static void try_way(parting *p, talus_dvec3 normal) {
-  for (int k = 0; k < 2; ++k) {
+  for (int k = 0; k < 2 && !tl_cancel_look(p->cancel); ++k) {
     const talus_dvec3 out = tl_dscale(normal, k ? -1 : 1);
     const double depth =
         reach_of(p->pair, true, out) + reach_of(p->pair, false, tl_dscale(out, -1));
@@ -473,7 +476,7 @@ void tl_mesh_contours_part(const tl_mesh_crossings *all, const tl_mesh_contours 
                            tl_mesh_points *points) {
   const tl_mesh_pair *pair = all->pair;
   const tl_mesh_posed *m = &pair->b;
-  parting p = {.pair = pair, .facet = {TL_NONE, TL_NONE}, .depth = HUGE_VAL};
+  parting p = {.pair = pair, .cancel = all->cancel, .facet = {TL_NONE, TL_NONE}, .depth = HUGE_VAL};
   if (!contours->is_pierced || !is_apart(pair, points))
     return;
   tl_mesh_crossings_visit(all, try_crossing, &p);

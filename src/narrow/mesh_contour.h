@@ -53,6 +53,7 @@ typedef struct tl_mesh_crossings {
   const tl_mesh_pair *pair;
   const tl_mesh_key *keys;
   size_t count;
+  struct tl_cancel *cancel; /* asks to give up (base/cancel.h); NULL: nobody does */
 } tl_mesh_crossings;
 
 void tl_mesh_crossings_visit(const tl_mesh_crossings *all, tl_mesh_crossing_fn *visit,

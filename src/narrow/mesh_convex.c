@@ -95,25 +95,6 @@ bool tl_mesh_goes_through(const tl_mesh_posed *m, talus_dvec3 from, talus_dvec3 
   return false;
 }
 
-bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distance) {
-  const tl_facets *f = m->f;
-  const tl_tree_box box = {{local.x - distance, local.y - distance, local.z - distance},
-                           {local.x + distance, local.y + distance, local.z + distance}};
-  const double limit = distance * (1 - 1e-6) - 1e-12 * f->extent;
-  tl_tree_walk walk = tl_tree_begin(&f->tree, m->flat);
-  uint32_t first, count;
-  while (tl_tree_next(&walk, &box, &first, &count))
-    for (uint32_t t = first; t < first + count; ++t) {
-      const uint32_t *rows = f->triangle + 3 * (size_t)t;
-      const talus_dvec3 v[3] = {tl_facets_point(f, rows[0]), tl_facets_point(f, rows[1]),
-                                tl_facets_point(f, rows[2])};
-      int part;
-      if (tl_dlength(tl_dsub(local, tl_nearest_on_triangle(local, v, &part))) < limit)
-        return true;
-    }
-  return false;
-}
-
 /* A sheet has no inside, and its facets end. A point behind the plane of a facet has passed through
  * the sheet only if the straight line to it from the body's centre, which is inside the body,
  * crosses the sheet; otherwise the body went around the end. If the mesh is one of several images,
@@ -129,6 +110,46 @@ static bool is_through(const convex_job *job, const view *facet, talus_dvec3 p, 
          tl_mesh_goes_through(m, tl_dvec3(0, 0, 0), p);
 }
 
+/* Whether the body comes out of a solid by less than `most` where this triangle is: all of it is
+ * before its plane then. */
+static bool is_shorter_way(const convex_job *job, uint32_t t, talus_dvec3 local, double most) {
+  const tl_mesh_posed *m = &job->m;
+  const tl_facets *f = m->f;
+  const uint32_t facet = f->triangle_facet[t];
+  const talus_dvec3 n = tl_facets_normal(f, facet);
+  const double s = tl_ddot(n, local) - f->plane[4 * (size_t)facet + 3];
+  if (s > END_SLACK * f->extent) /* it is in front of that */
+    return true;
+  const talus_dvec3 down = tl_dscale(tl_frame_to_world(&m->frame, n), -1);
+  const double least = tl_ddot(down, tl_dsub(m->position, tl_convex_support(&job->body, down))) -
+                       f->plane[4 * (size_t)facet + 3] * m->scale - job->body.rounding;
+  return -least < most * (1 - 1e-6);
+}
+
+/* True if the surface is nearer to a place of the body, behind a facet, than that facet is, and is
+ * a way out of the body as well. The side of a block is none for the corner of another block that
+ * lies on it: that one is beside its own end, but the body would have to go all of its width. */
+static bool is_nearer(const convex_job *job, talus_dvec3 local, double distance) {
+  const tl_mesh_posed *m = &job->m;
+  const tl_facets *f = m->f;
+  const tl_tree_box box = {{local.x - distance, local.y - distance, local.z - distance},
+                           {local.x + distance, local.y + distance, local.z + distance}};
+  const double limit = distance * (1 - 1e-6) - 1e-12 * f->extent;
+  tl_tree_walk walk = tl_tree_begin(&f->tree, m->flat);
+  uint32_t first, count;
+  while (tl_tree_next(&walk, &box, &first, &count))
+    for (uint32_t t = first; t < first + count; ++t) {
+      const uint32_t *rows = f->triangle + 3 * (size_t)t;
+      const talus_dvec3 v[3] = {tl_facets_point(f, rows[0]), tl_facets_point(f, rows[1]),
+                                tl_facets_point(f, rows[2])};
+      int part;
+      if (tl_dlength(tl_dsub(local, tl_nearest_on_triangle(local, v, &part))) < limit &&
+          (f->two_sided || is_shorter_way(job, t, local, distance * m->scale)))
+        return true;
+    }
+  return false;
+}
+
 /* Adds the contact of one point of the body over a facet; false if it is no contact. */
 static bool add_place(convex_job *job, const view *facet, talus_dvec3 p, uint32_t feature) {
   const tl_mesh_posed *m = &job->m;
@@ -141,18 +162,21 @@ static bool add_place(convex_job *job, const view *facet, talus_dvec3 p, uint32_
   if (!is_over(facet, local, normal, END_SLACK * m->f->extent))
     return false;
   /* A point behind one facet may be behind another one that is nearer: the shortest way counts. */
-  if (height < 0 && (!is_through(job, facet, p, height, normal) ||
-                     tl_mesh_is_nearer(m, local, -height / m->scale)))
+  if (height < 0 &&
+      (!is_through(job, facet, p, height, normal) || is_nearer(job, local, -height / m->scale)))
     return false;
   const tl_point point = tl_point_at(p, facet->away, gap, feature, facet->key);
   tl_mesh_points_add(&job->points, &point);
   return true;
 }
 
+/* Corners above the centre show the facet their back. */
 static void add_box_corners(convex_job *job, const view *facet) {
-  for (int k = 0; k < 8; ++k)
-    add_place(job, facet, tl_frame_to_world(&job->body.frame, tl_box_vertex(job->half, k)),
-              (uint32_t)k);
+  for (int k = 0; k < 8; ++k) {
+    const talus_dvec3 p = tl_frame_to_world(&job->body.frame, tl_box_vertex(job->half, k));
+    if (tl_ddot(facet->away, p) <= 1e-9 * job->body.reach)
+      add_place(job, facet, p, (uint32_t)k);
+  }
 }
 
 /* Adds the patch of the body that faces the facet, like tl_collide_convex_half_space, and the

@@ -226,6 +226,59 @@ int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
   return finish(&g, out);
 }
 
+/* ---- ways out -------------------------------------------------------------------------------- */
+
+/* Part of the extent: a point that is farther beside a triangle is not under it, and one that is
+ * farther in front of it is not on it. */
+#define BESIDE 1e-9
+#define ON     1e-12
+
+static bool is_under(const talus_dvec3 v[3], talus_dvec3 place, talus_dvec3 normal, double slack) {
+  for (int k = 0; k < 3; ++k) {
+    const talus_dvec3 side = tl_dsub(v[(k + 1) % 3], v[k]);
+    const talus_dvec3 in = tl_dcross(normal, side);
+    if (tl_ddot(in, tl_dsub(place, v[k])) < -slack * tl_dlength(side))
+      return false;
+  }
+  return true;
+}
+
+static void look_out(gathered *g, uint32_t t) {
+  const tl_facets *f = g->f;
+  const uint32_t *rows = f->triangle + 3 * (size_t)t;
+  const uint32_t facet = f->triangle_facet[t];
+  const talus_dvec3 n = tl_facets_normal(f, facet);
+  const double s = tl_ddot(n, g->place) - f->plane[4 * (size_t)facet + 3];
+  const talus_dvec3 v[3] = {tl_facets_point(f, rows[0]), tl_facets_point(f, rows[1]),
+                            tl_facets_point(f, rows[2])};
+  const talus_dvec3 own = tl_dcross(tl_dsub(v[1], v[0]), tl_dsub(v[2], v[0]));
+  /* A triangle that is turned against its facet has its corners the other way round. */
+  if (s <= ON * f->extent && s >= -g->reach &&
+      is_under(v, g->place, tl_ddot(own, n) < 0 ? tl_dscale(n, -1) : n, BESIDE * f->extent))
+    add_facet(g, facet);
+}
+
+int tl_mesh_exits(const tl_mesh_posed *m, talus_dvec3 local, double reach, const uint64_t *keys,
+                  size_t count, tl_near out[TL_NEAR_MOST]) {
+  gathered g;
+  int kept = 0;
+  g.f = m->f, g.place = local, g.reach = reach, g.count = 0;
+  for (size_t i = 0; i < count && keys; ++i)
+    look_out(&g, tl_mesh_key_other(keys[i]));
+  const double more = reach + BESIDE * m->f->extent;
+  const tl_tree_box box = {{local.x - more, local.y - more, local.z - more},
+                           {local.x + more, local.y + more, local.z + more}};
+  tl_tree_walk walk = tl_tree_begin(&m->f->tree, m->flat);
+  uint32_t first, n;
+  while (!keys && tl_tree_next(&walk, &box, &first, &n))
+    for (uint32_t t = first; t < first + n; ++t)
+      look_out(&g, t);
+  sort_by_feature(g.list, g.count);
+  for (int i = 0; i < g.count && kept < TL_NEAR_MOST; ++i)
+    out[kept++] = g.list[i];
+  return kept;
+}
+
 /* The search box shrinks to the nearest distance found. */
 static double nearest_within(const tl_mesh_posed *m, talus_dvec3 local, double reach) {
   const tl_facets *f = m->f;

@@ -34,7 +34,7 @@ tl_mesh_pair tl_mesh_pair_make(const tl_posed *a, const tl_posed *b, talus_real 
   p.a_to_b = move_of(&p.a, &p.b), p.b_to_a = move_of(&p.b, &p.a);
   p.rounding = p.a.f->rounding * p.a.scale + p.b.f->rounding * p.b.scale;
   p.radius = fmin((double)a->shape->radius * p.a.scale, (double)b->shape->radius * p.b.scale);
-  p.thesis = a->thesis, p.whole = a->whole;
+  p.thesis = a->thesis, p.whole = a->whole, p.is_first = first;
   p.is_tank[0] = a->shape->open == TALUS_SIDES_IN, p.is_tank[1] = b->shape->open == TALUS_SIDES_IN;
   const double behind = (first ? FIRST : SHALLOW) * p.radius;
   p.reach = fmax(fmax(p.margin, 0) + p.rounding, p.thesis ? 0 : behind);
@@ -158,6 +158,32 @@ static bool looks(const tl_mesh_posed *m, uint32_t vertex, talus_dvec3 towards) 
           tl_feature_is_border(m->f, vertex));
 }
 
+/* A vertex behind the surface, or on it, that does not face what is nearest there: the side of a
+ * block whose rim it is near. Its contact is with the nearest facet that it faces and that the
+ * straight way leads to. 0 if there is none, else how deep it is. */
+static double meet_facet_beyond(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32_t vertex,
+                                talus_dvec3 x, talus_dvec3 local, tl_mesh_points *points) {
+  const bool is_a = run->is_a;
+  const tl_mesh_posed *own = is_a ? &pair->a : &pair->b, *other = is_a ? &pair->b : &pair->a;
+  const double reach = pair->reach / other->scale;
+  tl_near exit[TL_NEAR_MOST];
+  const int count = tl_mesh_exits(other, local, reach, run->keys, run->count, exit);
+  int best = -1;
+  for (int i = 0; i < count; ++i)
+    if ((best < 0 || exit[i].distance < exit[best].distance) &&
+        looks(own, vertex, tl_frame_to_world(&other->frame, tl_dscale(exit[i].normal, -1))))
+      best = i;
+  if (best < 0)
+    return pair->is_first ? HUGE_VAL : 0; /* it may be farther */
+  const double depth = exit[best].inside ? exit[best].distance : 0;
+  const double known = depth * (1 - 1e-6) - 1e-9 * other->f->extent;
+  if (tl_mesh_exit(other, local, exit[best].normal, depth) < known)
+    return 0;
+  add_vertex(pair, is_a, vertex, exit[best].feature, x,
+             tl_frame_to_world(&other->frame, exit[best].normal), -depth * other->scale, points);
+  return depth * other->scale;
+}
+
 /* True if the vertex is behind the surface by more than half of the search depth. */
 static bool meet_vertex(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32_t vertex,
                         tl_mesh_points *points) {
@@ -166,20 +192,26 @@ static bool meet_vertex(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32
   const talus_dvec3 x = tl_mesh_to_world(own, tl_facets_point(own->f, vertex));
   const talus_dvec3 local = tl_mesh_to_local(other, x);
   tl_near near[TL_NEAR_MOST];
-  const double reach = pair->reach / other->scale;
+  const double reach = pair->reach / other->scale, on = 1e-12 * other->f->extent;
   const int count = run->keys ? tl_mesh_near_of(other, local, reach, run->keys, run->count, near)
                               : tl_mesh_near(other, local, reach, near);
+  bool has_met = false;
   for (int i = 0; i < count; ++i) {
     const talus_dvec3 away = tl_frame_to_world(&other->frame, near[i].normal);
     const double distance = near[i].distance * other->scale;
-    if (looks(own, vertex, tl_dscale(away, -1)))
+    const bool faces = looks(own, vertex, tl_dscale(away, -1));
+    has_met = has_met || faces;
+    if (faces)
       add_vertex(pair, is_a, vertex, near[i].feature, x, away,
                  near[i].inside ? -distance : distance, points);
     else if (other->f->two_sided && !tl_feature_is_border(other->f, near[i].feature) &&
              looks(own, vertex, away)) /* it passed through the sheet, not around its end */
       add_vertex(pair, is_a, vertex, near[i].feature, x, tl_dscale(away, -1), -distance, points);
   }
-  return count > 0 && near[0].inside && near[0].distance * other->scale > pair->shallow;
+  double deep = count > 0 && near[0].inside ? near[0].distance * other->scale : 0;
+  if (!has_met && count > 0 && !other->f->two_sided && (near[0].inside || near[0].distance <= on))
+    deep = fmax(deep, meet_facet_beyond(pair, run, vertex, x, local, points));
+  return deep > pair->shallow;
 }
 
 static bool is_own_vertex(const tl_facets *f, uint32_t t, uint32_t k, uint32_t *vertex) {
@@ -229,10 +261,10 @@ static bool is_behind(const tl_mesh_posed *m, talus_dvec3 place, double depth) {
   tl_near near[TL_NEAR_MOST];
   if (m->f->two_sided)
     return true;
-  const double reach = depth * (1 + 1e-6) / m->scale + 1e-12 * m->f->extent;
+  const double on = 1e-12 * m->f->extent, reach = depth * (1 + 1e-6) / m->scale + on;
   const int count = tl_mesh_near(m, tl_mesh_to_local(m, place), reach, near);
   for (int i = 0; i < count; ++i)
-    if (near[i].inside || near[i].distance * m->scale <= SLANT_OF_EDGE * depth)
+    if (near[i].inside || near[i].distance <= SLANT_OF_EDGE * depth / m->scale + on)
       return true;
   return false;
 }
@@ -244,6 +276,24 @@ static bool edge_looks(const tl_mesh_posed *m, uint32_t edge, talus_dvec3 toward
   const bool ends = f->edge_start[edge + 1] - f->edge_start[edge] == 1;
   return tl_edge_looks(f, edge, w, SLANT_OF_EDGE) &&
          (f->two_sided || ends || tl_ddot(w, tl_edge_normal(f, edge)) >= 0);
+}
+
+/* Whether a place of an edge that has passed into a solid is much nearer to a facet of it that the
+ * edge faces, too: then that is the way out. */
+static bool has_shorter_way(const tl_mesh_posed *m, talus_dvec3 place, double depth,
+                            const tl_mesh_posed *own, const side *edge) {
+  tl_near exit[TL_NEAR_MOST];
+  const double most = depth * (1 - SLANT_OF_EDGE) / m->scale;
+  if (m->f->two_sided || !(most > 1e-9 * m->f->extent)) /* on the surface */
+    return false;
+  const int count = tl_mesh_exits(m, tl_mesh_to_local(m, place), most, NULL, 0, exit);
+  for (int i = 0; i < count; ++i) {
+    const talus_dvec3 out = tl_frame_to_world(&m->frame, exit[i].normal);
+    if (fabs(tl_ddot(out, edge->along)) <= SLANT_OF_EDGE * tl_dlength(edge->along) &&
+        edge_looks(own, edge->number, tl_dscale(out, -1)))
+      return true;
+  }
+  return false;
 }
 
 /* w: unit vector from b to a. */
@@ -279,6 +329,9 @@ static void meet_edges(const tl_mesh_pair *pair, const side *a, const side *b,
     w = tl_dscale(w, -1), apart = -apart;
     if (!edges_look(pair, a, b, w) || !is_behind(&pair->a, on_b, -apart) ||
         !is_behind(&pair->b, on_a, -apart))
+      return;
+    if (!pair->whole && (has_shorter_way(&pair->a, on_b, -apart, &pair->b, b) ||
+                         has_shorter_way(&pair->b, on_a, -apart, &pair->a, a)))
       return;
   }
   double gap = apart - pair->rounding;

@@ -31,6 +31,7 @@ typedef struct tl_mesh_pair {
   double deepest;  /* m: depth up to which vertices are searched if something is deep */
   bool thesis;     /* contacts of triangles instead of features (narrow.fusion) */
   bool whole;      /* no point is dropped (narrow/mesh_points.h) */
+  bool is_first;   /* search: what is missed is searched again */
   bool is_tank[2]; /* a, b: a container, with bodies inside (sides: in) */
 } tl_mesh_pair;
 

@@ -3,6 +3,8 @@
 
 /* Part of the extent: boxes are met so much beside them. */
 #define BESIDE 1e-9
+/* Cosine: a face along the ray is beside it. */
+#define GRAZES 1e-9
 
 typedef struct ray {
   const tl_facets *f;
@@ -31,7 +33,7 @@ static bool meets_box(const ray *r, const tl_tree_node *n, uint32_t k) {
 /* Sides count, so that no ray slips through between two triangles. */
 static void meet_triangle(ray *r, uint32_t t) {
   const uint32_t *v = r->f->triangle + 3 * (size_t)t;
-  if (!(tl_ddot(tl_facets_normal(r->f, r->f->triangle_facet[t]), r->along) > 0))
+  if (!(tl_ddot(tl_facets_normal(r->f, r->f->triangle_facet[t]), r->along) > GRAZES))
     return;
   const talus_dvec3 p[3] = {tl_dsub(tl_facets_point(r->f, v[0]), r->from),
                             tl_dsub(tl_facets_point(r->f, v[1]), r->from),

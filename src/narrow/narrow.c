@@ -103,16 +103,25 @@ static size_t find_by_table(const work *job, const tl_pair *pair, tl_contact *ou
   tl_narrow_fn *const find = tl_narrow_table[p.first.shape->kind][p.second.shape->kind];
   return write_points(pair, &p, points, find(&p.first, &p.second, p.margin, points), out);
 }
-/* True if a sphere is far from every wall of a container; most are, and need no further test. */
-static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, talus_real margin) {
+/* Part of a bounding radius by which places of its body may be farther out, by rounding. */
+#define BEYOND (4 * (double)TL_REAL_EPS + 1e-9)
+
+/* Radius of a ball about the body's position that holds it, m. */
+static double reach_of(const work *job, uint32_t slot) {
+  const tl_shape *shape = tl_body_shape(job->model, slot);
+  const double scale = (double)job->model->property.scale[slot];
+  return shape->kind == TALUS_SPHERE ? shape->size[0] * scale
+                                     : (double)shape->radius * scale * (1 + BEYOND);
+}
+
+/* True if a body is far from every wall of a container; most are, and need no further test. */
+static bool is_well_inside(const work *job, uint32_t body, uint32_t container, talus_real margin) {
   const tl_shape *walls = tl_body_shape(job->model, container);
   const talus_quat q = job->crowd->in->rotation[container];
   const double half = 0.5 * (double)job->model->property.scale[container];
-  const double need =
-      tl_body_shape(job->model, ball)->size[0] * (double)job->model->property.scale[ball] +
-      (double)margin;
+  const double need = reach_of(job, body) + (double)margin;
   talus_dvec3 x = tl_model_offset(job->model, job->crowd->in->position[container],
-                                  job->crowd->in->position[ball]);
+                                  job->crowd->in->position[body]);
   if (q.x != 0 || q.y != 0 || q.z != 0) {
     const tl_frame frame = tl_frame_from_quat(q);
     x = tl_frame_to_local(&frame, x);
@@ -121,14 +130,14 @@ static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, t
          fabs(x.z) + need < half * walls->size[2];
 }
 
-/* True if one of the pair is a sphere and the other a container whose walls are all far away. */
+/* True if one of the pair is a container whose walls are all far away from the other. */
 static bool is_within_walls(const work *job, const tl_pair *pair) {
-  const talus_shape_kind a = tl_body_shape(job->model, pair->a)->kind;
-  const talus_shape_kind b = tl_body_shape(job->model, pair->b)->kind;
-  if (a == TALUS_SPHERE && b == TALUS_CONTAINER)
-    return is_well_inside(job, pair->a, pair->b, job->margins[pair->a] + job->margins[pair->b]);
-  if (b == TALUS_SPHERE && a == TALUS_CONTAINER)
-    return is_well_inside(job, pair->b, pair->a, job->margins[pair->a] + job->margins[pair->b]);
+  const tl_shape *a = tl_body_shape(job->model, pair->a), *b = tl_body_shape(job->model, pair->b);
+  const talus_real margin = job->margins[pair->a] + job->margins[pair->b];
+  if (b->kind == TALUS_CONTAINER)
+    return a->radius > 0 && is_well_inside(job, pair->a, pair->b, margin);
+  if (a->kind == TALUS_CONTAINER)
+    return b->radius > 0 && is_well_inside(job, pair->b, pair->a, margin);
   return false;
 }
 
@@ -174,7 +183,7 @@ static size_t room_of(const work *job, pair_block *block, const tl_pair *pair) {
 }
 
 /* Marks which of up to 64 pairs may have contacts: pairs of spheres that do, and other pairs except
- * spheres far from a container's walls. Returns the room that they need. */
+ * bodies far from a container's walls. Returns the room that they need. */
 static size_t measure_word(const work *job, pair_block *block, const tl_pair *pairs, size_t count,
                            uint64_t *look, uint64_t *far) {
   tl_sphere_word word = {.others = count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0)};

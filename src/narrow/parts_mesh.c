@@ -181,7 +181,8 @@ static tl_mesh_crossings crossings_of(const meshes *job, size_t i) {
   static const tl_mesh_key none;
   return (tl_mesh_crossings){.pair = &job->meshes[i],
                              .keys = job->near.of_a ? job->near.of_a + begin : &none,
-                             .count = job->near.start[i + 1] - begin};
+                             .count = job->near.start[i + 1] - begin,
+                             .cancel = job->scope->crowd->cancel};
 }
 
 static void judge_depth(const meshes *job, size_t i, bool is_deep) {
@@ -308,6 +309,7 @@ static talus_status look(const tl_narrow_scope *scope, bool first, tl_parts_pair
   tl_deal(par, job.deep_count, search_deep, &job);
   TL_GO_ON(cancel);
   tl_for(par, count, 8, finish_pairs, &job);
+  TL_GO_ON(cancel);
   *left = 0;
   for (size_t i = 0; i < count; ++i)
     if (job.state[i].depth == TL_MESH_AGAIN)

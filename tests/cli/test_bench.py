@@ -104,3 +104,29 @@ def test_table_is_whole_or_as_it_was(tmp_path):
     assert table.read_text().startswith("section,") and not (tmp_path / "table.csv.part").exists(), done.stderr
     done = bench("--max", 100, "--quick", "--only", "uniform", "--threads", 1, "--csv", "/dev/full", code=1)
     assert "/dev/full: could not be written: the disk is full" in done.stderr
+
+
+# ---- contacts on a device ----------------------------------------------------------------------
+
+
+def gpu(*arguments, code=0):
+    done = talus("bench", "gpu-detect", "--backend", "check", "--repeat", 1, *arguments, timeout=600)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def test_published_tables_of_a_device_have_the_contacts_of_the_cpu(tmp_path):
+    gpu("--table", "000", "--most", 1500, "--csv", tmp_path / "000.csv")
+    with open(tmp_path / "000.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["how"] for row in rows] == ["spheres", "newton", "method 1: opm", "method 2: chm+opm"]
+    assert {row["same"] for row in rows} == {"1"} and len({row["contacts"] for row in rows[1:]}) == 1
+    done = gpu("--table", "002-lattice", "--most", 20000)
+    sums = [line.split("sum ")[1] for line in done.stdout.splitlines() if "sum " in line]
+    assert len(sums) == 4 and len(set(sums[:3])) == 1 and sums[3] != sums[0]
+
+
+def test_cells_of_a_device_are_measured_and_other_names_refused():
+    assert gpu("--broad", "cells", "--bodies", 3000).stdout.rstrip().endswith("same")
+    assert "these are bins, cells" in gpu("--broad", "brute", code=2).stderr
+    assert "these are 000, 002, 002-lattice, 004" in gpu("--table", "003", code=2).stderr

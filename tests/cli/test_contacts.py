@@ -10,6 +10,7 @@ import pytest
 from conftest import TALUS, run, talus
 
 SINGLE = "single" in pathlib.Path(TALUS).name
+STAGES = ["count", "scan", "write", "sort", "active", "scan", "loads", "count", "scan", "write"]
 METHODS = ["auto", "bins", "kdtree", "cells", "sweep", "bvh", "brute"]
 
 
@@ -64,6 +65,9 @@ def test_a_device_finds_the_rows_of_the_cpu(bodies, find):
     device = ("--margin", "0.1", "--backend", "check", "--no-fallback")
     assert contacts(bodies, find, *device).stdout == cpu
     assert contacts(bodies, find, *device, "--broad", "cells", "--pieces", "7").stdout == cpu
+    assert contacts(bodies, find, *device, "--broad", "bins-published").stdout == cpu
+    lines = contacts(bodies, find, *device, "--broad", "bins-published", "--stats").stdout.splitlines()
+    assert [line.split()[:2] for line in lines[-10:]] == [[str(k + 1), name] for k, name in enumerate(STAGES)]
     assert "is not 1 to 1000000" in contacts(bodies, "--pieces", "0", code=2).stderr
     found = json.loads(contacts(bodies, find, "--backend", "check", "--json").stdout)
     assert found["backend"] == "check" and found["fallback"] == "" and found["moved_bytes"] > 700 * 32

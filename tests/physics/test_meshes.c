@@ -239,6 +239,42 @@ TEST(cube_of_mesh_rests_and_slides_on_a_block_of_mesh_as_boxes_do) {
   }
 }
 
+/* Cubes of mesh exactly on each other, or nearly: every second one a box if so told. Edges lie in
+ * edges and corners on sides; how far one has moved after half a second. */
+static double move_of_tower(bool has_boxes, double shift, double gap) {
+  talus_world_def def = rig_def(2e-3);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.5, 0);
+  const talus_mesh_recipe cube = {.kind = "box", .size = {0.2, 0.2, 0.2}};
+  const talus_shape mesh = make_mesh(world, &cube, TALUS_SIDES_AUTO);
+  const talus_shape box = rig_shape(world, TALUS_BOX, 0.2, 0.2, 0.2, 0);
+  talus_body body[4];
+  double most = 0;
+  for (int i = 0; i < 4; ++i)
+    body[i] = rig_body(world, i ? TALUS_FREE : TALUS_FIXED, has_boxes && i % 2 ? box : mesh, m,
+                       i % 2 * shift, i / 2 * shift, 0.2 * i + i * gap);
+  CHECK_OK(talus_world_step(world, steps_of(250)));
+  for (int i = 0; i < 4; ++i) {
+    const talus_dvec3 at = rig_info(world, body[i]).position;
+    most = fmax(most, fabs(at.x - i % 2 * shift));
+    most = fmax(most, fabs(at.y - i / 2 * shift));
+    most = fmax(most, fabs(at.z - 0.2 * i));
+  }
+  talus_world_destroy(world);
+  return most;
+}
+
+TEST(tower_of_cubes_stands_where_edges_lie_in_edges) {
+  static const double shifts[] = {0, 5e-5, 3e-4, 0.01}, gaps[] = {0, 1e-4, -1e-4};
+  for (int boxes = 0; boxes < 2; ++boxes)
+    for (size_t i = 0; i < 4; ++i)
+      for (size_t k = 0; k < (boxes ? 2 : 3); ++k) { /* docs/theory/meshes.md, Limits */
+        const double moved = move_of_tower(boxes, shifts[i], gaps[k]);
+        CHECK_MSG(moved < 5e-4, "boxes %d, shift %g, gap %g: moved by %g m", boxes, shifts[i],
+                  gaps[k], moved);
+      }
+}
+
 /* A body that hangs over the edge of a table by less, or more, than half of it. */
 static double overhang(bool mesh_on_top, double share) {
   talus_world_def def = rig_def(2e-3);

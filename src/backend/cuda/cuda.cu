@@ -206,7 +206,7 @@ static __global__ void write_contacts(const tl_contact_task task, size_t n) {
     to[k] = from[k];
 }
 
-/* What the threads of a block have measured, joined; in its first thread. */
+/* What the threads of a block have measured, joined. */
 static __device__ tl_thread_extent join_block(const tl_thread_extent *mine) {
   __shared__ tl_thread_extent parts[THREADS];
   parts[threadIdx.x] = *mine;
@@ -215,6 +215,7 @@ static __device__ tl_thread_extent join_block(const tl_thread_extent *mine) {
     if (threadIdx.x < half)
       tl_thread_extent_join(&parts[threadIdx.x], &parts[threadIdx.x + half]);
   }
+  __syncthreads();
   return parts[0];
 }
 

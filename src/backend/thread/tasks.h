@@ -5,17 +5,20 @@
 #include "backend/thread/boxes.h"
 #include "backend/thread/corners.h"
 #include "backend/thread/gradient.h"
+#include "backend/thread/digest.h"
 #include "backend/thread/guides.h"
 #include "backend/thread/impacts.h"
 #include "backend/thread/lent.h"
 #include "backend/thread/pairs.h"
 #include "backend/thread/passings.h"
+#include "backend/thread/published.h"
 #include "backend/thread/rows.h"
 #include "backend/thread/spheres.h"
 
 /* clang-format off */
 #define TL_TASKS(X) \
-  X(borrow) X(measure) X(join) X(key) X(gather) X(fill) X(corners) X(lists) X(ends) X(corner) X(touch) X(run) X(contact) \
+  X(borrow) X(measure) X(join) X(key) X(gather) X(fill) X(corners) X(lists) X(ends) X(corner) X(touch) \
+  X(active) X(begins) X(loads) X(binned) X(run) X(contact) X(digest) \
   X(class) X(bound) X(round) X(ellipsoid) X(box) X(convex) X(clump) X(place) X(overlap) X(pick) \
   X(ready) X(judge) X(move) X(worth) X(add) \
   X(carry) X(settle) X(forget) X(bid) X(choose) X(tell) X(limit) X(row) X(visit) X(lift) \

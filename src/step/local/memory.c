@@ -36,6 +36,18 @@ void tl_local_scale_impulses(tl_contacts *set, size_t i, talus_real ratio) {
   }
 }
 
+static void scale_all(tl_contacts *set, talus_real ratio) {
+  for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
+    const tl_record *record = &tl_contact_records[r];
+    const tl_any_array array = tl_contacts_array(set, record);
+    for (int f = 0; f < record->count && array.count > 0; ++f) {
+      unsigned char *at = (unsigned char *)array.data + record->fields[f].offset;
+      for (size_t i = 0; record->fields[f].flags & TL_IMPULSE && i < array.count; ++i)
+        tl_scale_reals(at + i * record->bytes, record->fields[f].columns, ratio);
+    }
+  }
+}
+
 static int compare(const tl_contact *x, const tl_contact *y) {
   return tl_contact_compare(x->a, x->b, x->feature_a, x->feature_b, y);
 }
@@ -135,6 +147,22 @@ static talus_status recall_one(const tl_cluster *cluster, const tl_contacts *fro
   return TALUS_OK;
 }
 
+/* The same for all contacts of a crowd whose bodies are all rows of the cluster: slots are rows. */
+static talus_status recall_whole(const tl_contacts *from, tl_contacts *to) {
+  for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
+    const tl_record *record = &tl_contact_records[r];
+    const tl_any_array all = tl_contacts_array(from, record);
+    tl_any_array array = tl_contacts_array(to, record);
+    if (all.count == 0 || all.count != from->count)
+      continue;
+    TL_TRY(tl_array_grow(&array.data, &array.capacity, all.count, record->bytes));
+    memcpy(array.data, all.data, all.count * record->bytes);
+    array.count = all.count;
+    tl_contacts_set_array(to, record, array);
+  }
+  return TALUS_OK;
+}
+
 /* True if at least half of all bodies are rows of the cluster, and the crowd still has the contacts
  * of all its members. */
 static bool has_most(const tl_local *local, const tl_cluster *cluster) {
@@ -154,7 +182,10 @@ talus_status tl_local_recall(const tl_local *local, const tl_cluster *cluster, t
   tl_contacts_clear(to);
   tl_contacts_clear(&crew->contacts_after);
   to->dt = tl_model_substep(local->crowd->model, local->unit);
-  if (has_most(local, cluster)) { /* in their order, which need not be sorted */
+  const bool has_them = has_most(local, cluster);
+  if (has_them && cluster->rows.count == local->bodies.count)
+    return recall_whole(all, to);
+  if (has_them) { /* in their order, which need not be sorted */
     for (size_t i = 0; i < all->count; ++i)
       TL_TRY(recall_one(cluster, all, i, to, &known));
     return TALUS_OK;
@@ -189,9 +220,9 @@ talus_status tl_local_keep(const tl_local *local, tl_gathered *crew, tl_cluster 
   for (size_t i = 0; i < set->count; ++i) {
     set->data[i].a = cluster->rows.data[set->data[i].a];
     set->data[i].b = cluster->rows.data[set->data[i].b];
-    if (ratio != 1)
-      tl_local_scale_impulses(set, i, ratio);
   }
+  if (ratio != 1)
+    scale_all(set, ratio);
   TL_TRY(tl_array_resize(&cluster->joints, crew->joints.all.count));
   for (size_t i = 0; i < crew->joints.all.count; ++i) {
     tl_local_joint *joint = &cluster->joints.data[i];
