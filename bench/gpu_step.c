@@ -17,7 +17,7 @@
 #define RADIUS 0.05 /* m */
 
 typedef struct options {
-  const char *backend, *bodies, *csv;
+  const char *backend, *bodies, *csv, *method;
   double most_cpu, tolerance, restitution;
   int warmup, repeat, repeat_cpu, sweeps;
 } options;
@@ -75,12 +75,27 @@ static talus_status fill(talus_world *world, size_t n, double restitution) {
   return status == TALUS_OK ? add_spheres(world, &body, n, side) : status;
 }
 
+static const char *const methods[] = {[TALUS_GAUSS_SEIDEL] = "gauss-seidel",
+                                      [TALUS_JACOBI] = "jacobi",
+                                      [TALUS_APGD] = "apgd",
+                                      [TALUS_BB] = "bb"};
+#define METHODS ((int)(sizeof methods / sizeof *methods))
+
+/* METHODS: there is none of this name. */
+static talus_ccp_method method_of(const char *name) {
+  int k = 0;
+  while (k < METHODS && strcmp(methods[k], name) != 0)
+    k++;
+  return (talus_ccp_method)k;
+}
+
 static talus_status make_tank(const options *opt, talus_backend backend, size_t n,
                               talus_world **world) {
   talus_world_def def = talus_world_def_default();
   def.dt = 1e-3;
   def.solve.iterations = opt->sweeps;
   def.solve.tolerance = opt->tolerance;
+  def.solve.method = method_of(opt->method);
   def.backend = backend;
   def.no_fallback = true;
   const talus_status status = talus_world_create(&def, world);
@@ -154,6 +169,7 @@ static talus_status measure(const options *opt, talus_backend backend, size_t n,
 int bench_gpu_step(int argc, char **argv) {
   options opt = {.backend = "cuda",
                  .bodies = "16000,128000,1000000",
+                 .method = "gauss-seidel",
                  .most_cpu = 1e6,
                  .tolerance = 0,
                  .warmup = 400,
@@ -163,7 +179,8 @@ int bench_gpu_step(int argc, char **argv) {
   const cli_option list[] = {
       {"backend", 0, CLI_TEXT, "NAME", "cuda (default) or check", &opt.backend},
       {"bodies", 0, CLI_TEXT, "N,N", "how many (default 16000,128000,1000000)", &opt.bodies},
-      {"sweeps", 0, CLI_COUNT, "N", "of a step (default 100)", &opt.sweeps},
+      {"sweeps", 0, CLI_COUNT, "N", "of a step, or iterations (default 100)", &opt.sweeps},
+      {"method", 0, CLI_TEXT, "NAME", "gauss-seidel (default), jacobi, apgd or bb", &opt.method},
       {"tolerance", 0, CLI_NUMBER, "V", "m/s; 0: all sweeps (default), < 0: automatic",
        &opt.tolerance},
       {"restitution", 0, CLI_NUMBER, "E", "of the spheres (default 0)", &opt.restitution},
@@ -186,10 +203,13 @@ int bench_gpu_step(int argc, char **argv) {
   bool is_counted = sizes > 0;
   for (int k = 0; k < sizes; ++k)
     is_counted &= bodies[k] >= 1 && bodies[k] < 2147483648.0;
-  if (!is_counted || opt.repeat < 1 || opt.repeat_cpu < 1 || opt.sweeps < 1 ||
+  if (!is_counted || (int)method_of(opt.method) == METHODS || opt.repeat < 1 ||
+      opt.repeat_cpu < 1 || opt.sweeps < 1 ||
       talus_backend_by_name(opt.backend, &backend) != TALUS_OK) {
-    cli_error("bench gpu-step: --bodies is up to 8 numbers from 1 to 2^31 - 1 with commas between "
-              "them, --sweeps and the repeats are 1 or more, --backend is cuda or check");
+    cli_error(
+        "bench gpu-step: --bodies is up to 8 numbers from 1 to 2^31 - 1 with commas between "
+        "them, --sweeps and the repeats are 1 or more, --backend is cuda or check, --method is "
+        "gauss-seidel, jacobi, apgd or bb");
     return CLI_INPUT;
   }
   FILE *csv = opt.csv ? bench_open(opt.csv) : NULL;

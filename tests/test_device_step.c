@@ -120,6 +120,87 @@ TEST(velocities_of_a_step_are_those_of_the_cpu) {
   talus_world_destroy(cpu);
 }
 
+/* ---- gradient methods --------------------------------------------------------------------------
+ */
+
+/* A heap that has fallen together, of balls alone or with boxes and eggs among them. Margins are
+ * given, so that both have the same contacts; nothing is corrected, because lifts are sweeps. */
+static uint64_t descend(talus_backend backend, talus_ccp_method method,
+                        talus_friction_model friction, bool are_balls, talus_report *report) {
+  talus_world_def def = settings(2e-3);
+  def.margin = 0.02;
+  def.solve.method = method;
+  def.solve.friction = friction;
+  def.solve.reduction = TALUS_REDUCTION_GATHER;
+  def.solve.islands = false;
+  def.solve.iterations = 15;
+  def.solve.tolerance = 1e-6;
+  def.solve.recovery = 0;
+  talus_world *world = make_on(def, backend);
+  if (are_balls) {
+    const talus_material stone = rig_material(world, 0.3, 0);
+    const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
+    rig_floor(world, stone);
+    for (int k = 0; k < 27; ++k)
+      rig_body(world, TALUS_FREE, ball, stone, 0.19 * (k % 3) + 0.003 * (k % 5), 0.19 * (k / 3 % 3),
+               0.1 + 0.1995 * (k / 9));
+  } else
+    (void)pour(world, 3, 3);
+  for (size_t i = are_balls ? 1 : 2; i < rig_report(world).bodies; ++i) {
+    talus_body body;
+    CHECK_OK(talus_world_body_at(world, i, &body));
+    CHECK_OK(talus_body_set_velocity(
+        world, body, rig_vec(0.3 * (double)(i % 3) - 0.3, 0.2 * (double)(i % 5) - 0.4, -0.8),
+        rig_vec(0, 0, 0)));
+  }
+  CHECK_OK(talus_world_step(world, are_balls ? 6 : 12));
+  *report = rig_report(world);
+  const uint64_t hash = talus_world_hash(world);
+  talus_world_destroy(world);
+  return hash;
+}
+
+TEST(gradient_methods_have_the_bits_of_the_cpu) {
+  for (int method = TALUS_JACOBI; method <= TALUS_BB; ++method)
+    for (int k = method % 2; k < 4; k += 3 - 2 * (method % 2)) {
+      const talus_friction_model friction = k & 1 ? TALUS_FRICTION_CCP : TALUS_FRICTION_NCP;
+      talus_report device, cpu;
+      const uint64_t hash =
+          descend(TALUS_BACKEND_CPU, (talus_ccp_method)method, friction, k < 2, &cpu);
+      CHECK_MSG(descend(backend_of_test(), (talus_ccp_method)method, friction, k < 2, &device) ==
+                    hash,
+                "method %d, case %d: %zu and %zu contacts", method, k, device.contacts_near,
+                cpu.contacts_near);
+      CHECK_EQ_U64(device.contacts_near, cpu.contacts_near);
+      CHECK_EQ_U64(device.iterations, cpu.iterations);
+      CHECK_MSG(cpu.contacts_near > 20 && cpu.iterations >= 10,
+                "method %d, case %d: %zu contacts, %d iterations", method, k, cpu.contacts_near,
+                cpu.iterations);
+      CHECK_NEAR(device.residual_rms / cpu.residual_rms, 1, 1e-6);
+      CHECK(device.residual_max == cpu.residual_max);
+    }
+}
+
+/* Rows have no colours until overlap is corrected. */
+TEST(overlap_is_corrected_after_apgd) {
+  SKIP_IF_SHORT();
+  talus_world_def def = settings(2e-3);
+  def.solve.method = TALUS_APGD;
+  def.solve.iterations = 15;
+  talus_world *world = make_on(def, backend_of_test());
+  const talus_material stone = rig_material(world, 0.3, 0);
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
+  rig_floor(world, stone);
+  for (int k = 0; k < 8; ++k)
+    rig_body(world, TALUS_FREE, ball, stone, 0.4 * (k % 4), 0.01 * k, k < 4 ? 0.09 : 0.28);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(rig_report(world).overlap_max > 9e-3);
+  CHECK_OK(talus_world_step(world, 24));
+  CHECK_MSG(rig_report(world).overlap_max < 1e-3, "%g m", rig_report(world).overlap_max);
+  CHECK(rig_report(world).kinetic_energy < 1);
+  talus_world_destroy(world);
+}
+
 TEST(a_ball_slides_and_stops_as_friction_says) {
   SKIP_IF_SHORT();
   talus_world *world = make_on(settings(2e-3), backend_of_test());

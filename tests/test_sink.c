@@ -173,6 +173,9 @@ TEST(a_ball_that_leaps_through_any_kind_of_wall_is_named) {
 /* ---- without a contact ------------------------------------------------------------------------
  */
 
+/* TALUS_BACKEND_CPU: or a device, which shall take all steps. */
+static talus_backend place = TALUS_BACKEND_CPU;
+
 /* From 0.25 m in front of the wall to 0.25 m behind it within a step, with contacts up to 1 mm:
  * at neither end is there one. */
 static void check_leap(meeting m, bool is_implicit) {
@@ -182,6 +185,7 @@ static void check_leap(meeting m, bool is_implicit) {
   world->model.unswept = 1;
   if (is_implicit)
     world->model.step = TALUS_STEP_IMPLICIT;
+  CHECK_OK(talus_world_set_backend(world, place, true));
   CHECK_OK(talus_world_step(world, 3));
   CHECK_MSG(heard.count == 1, "wall of kind %d, thing %d, solver %d: %zu lines", (int)m.wall.kind,
             (int)m.thing.kind, (int)m.kind, heard.count);
@@ -209,6 +213,24 @@ TEST(a_body_that_leaps_over_a_wall_without_touching_it_is_named_with_every_solve
   }
 }
 
+/* Rows come home at once, and go out again with the mark that it was told of. */
+TEST(a_body_is_named_once_by_a_device_and_by_the_host) {
+  static told heard;
+  for (int k = 0; k < 2; ++k) {
+    meeting m = meet(TALUS_SOLVE_CCP, TALUS_PLANE, 0, 0, 1);
+    if (k == 1)
+      m.thing.kind = TALUS_BOX, m.thing.size[0] = m.thing.size[1] = m.thing.size[2] = 0.2;
+    m.at.z = -0.02;
+    talus_world *world = world_of(&m, &heard);
+    CHECK_OK(talus_world_set_backend(world, TALUS_BACKEND_CHECK, true));
+    CHECK_OK(talus_world_step(world, 5));
+    CHECK_EQ_U64(heard.count, 1);
+    CHECK(strstr(heard.lines[0], "body 2 'thing' sank 0.12 m into body 1 'wall' at t = 0.001 s"));
+    CHECK_EQ_U64(report_of(world).sunk, 1);
+    talus_world_destroy(world);
+  }
+}
+
 TEST(a_box_that_leaps_out_of_a_tube_is_named) {
   static const double tube[] = {-1, 0.3, 1, 0.3};
   for (int i = 0; i < 6; ++i) {
@@ -222,17 +244,36 @@ TEST(a_box_that_leaps_out_of_a_tube_is_named) {
   }
 }
 
+/* Its rows are elsewhere, and it has looked before they come home. */
+TEST(a_body_that_leaps_over_a_wall_on_a_device_is_named) {
+  place = TALUS_BACKEND_CHECK;
+  for (int k = 0; k < TALUS_SHAPE_KINDS; ++k) {
+    if (k == TALUS_PLANE || k == TALUS_MESH || k == TALUS_REVOLVED)
+      continue;
+    meeting m = meet_thin((talus_shape_kind)k, false);
+    m.kind = TALUS_SOLVE_CCP;
+    if (k == TALUS_CONTAINER)
+      m.wall.size[2] = 2;
+    m.at.z = k == TALUS_CONTAINER ? -0.75 : 0.25;
+    m.velocity.z = -500;
+    check_leap(m, false);
+  }
+  place = TALUS_BACKEND_CPU;
+}
+
 /* A plate that moves past a body at rest. */
 TEST(a_body_that_a_moving_wall_leaps_over_is_named) {
   static told heard;
-  for (int k = 0; k < 6; ++k) {
+  for (int k = 0; k < 8; ++k) {
+    const bool by_device = k >= 6, turns = k < 6 ? k >= 3 : k == 7;
     talus_world_def def = talus_world_def_default();
     talus_world *world;
     talus_material_def material = talus_material_def_default();
     talus_shape_def shape = talus_shape_def_default();
     talus_body_def body = talus_body_def_default();
     def.gravity = (talus_vec3){0, 0, 0};
-    def.solve.kind = kinds[k % 3];
+    def.solve.kind = by_device ? TALUS_SOLVE_CCP : kinds[k % 3];
+    def.backend = by_device ? TALUS_BACKEND_CHECK : TALUS_BACKEND_CPU, def.no_fallback = true;
     def.dt = 1e-3, def.margin = 1e-3, def.sweep = false;
     def.threads = 1, def.log = listen, def.log_context = &heard;
     heard.count = 0;
@@ -246,8 +287,8 @@ TEST(a_body_that_a_moving_wall_leaps_over_is_named) {
     shape.kind = TALUS_BOX, shape.size[0] = 4, shape.size[1] = 4, shape.size[2] = 0.002;
     CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
     body.kind = TALUS_KINEMATIC, body.name = "wall";
-    body.position = (talus_dvec3){0, 0, k < 3 ? 0.25 : 0};
-    if (k < 3)
+    body.position = (talus_dvec3){0, 0, turns ? 0 : 0.25};
+    if (!turns)
       body.motion.velocity = (talus_vec3){0, 0, -500};
     else
       body.motion.spin = (talus_vec3){0, -300, 0},
@@ -430,7 +471,7 @@ TEST(walls_that_are_added_between_two_steps_end_what_bodies_know_of_walls_once) 
   talus_world_destroy(world);
 }
 
-/* Steps of a device, and of a list of balls, do not count how far bodies go. */
+/* Steps of a device, and of a list of balls, do not count for the host how far bodies go. */
 TEST(a_body_that_came_near_a_wall_elsewhere_and_leaps_over_it_is_named) {
   static told heard;
   for (int k = 0; k < 2; ++k) {

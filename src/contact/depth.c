@@ -2,6 +2,10 @@
 
 #include "shape/shape.h"
 
+#define PAST_CLEARANCE tl_shape_clearance
+#define PAST_CROSSED   tl_shape_is_crossed
+#include "contact/past.h"
+
 #include <math.h>
 
 /* ---- widths ---------------------------------------------------------------------------------- */
@@ -70,15 +74,6 @@ static talus_dvec3 velocity_past(const tl_passage *p, uint32_t wall, uint32_t bo
   return tl_dsub(tl_widen(p->velocity[body]), tl_widen(tl_add(p->velocity[wall], turn)));
 }
 
-/* The plane through the surface of the wall where the two are nearest has all of a convex wall, or
- * of a side of a container, behind it: a centre that was and is in front of it has gone through
- * nothing. `moved`: by the centre, within the step. */
-static bool stays_in_front(const tl_contact *c, talus_dvec3 n, talus_dvec3 point,
-                           talus_dvec3 offset, talus_dvec3 moved) {
-  const double above = tl_ddot(tl_dsub(offset, point), n) + 0.5 * (double)c->gap;
-  return above > 0 && above - tl_ddot(moved, n) > 0;
-}
-
 /* True if the centre of a body passed through a wall within the step. A body whose centre is not in
  * its matter, such as a ring, may surround the wall. */
 static bool passes(const tl_model *model, const tl_widths *widths, const tl_passage *p,
@@ -92,14 +87,13 @@ static bool passes(const tl_model *model, const tl_widths *widths, const tl_pass
       return false;
   } else if (shape->kind != TALUS_MESH && shape->kind != TALUS_CLUMP) {
     const talus_dvec3 n = tl_dscale(tl_widen(c->normal), wall == c->a ? 1 : -1);
-    if (stays_in_front(c, n, tl_model_offset(model, p->position[wall], c->point), offset, moved))
+    if (tl_past_stays_in_front(n, tl_model_offset(model, p->position[wall], c->point),
+                               (double)c->gap, offset, moved))
       return false;
   }
-  const tl_frame frame = tl_frame_from_quat(p->rotation[wall]);
-  const double shrink = 1 / (double)model->property.scale[wall];
-  const talus_dvec3 from = tl_dscale(tl_frame_to_local(&frame, tl_dsub(offset, moved)), shrink);
-  const talus_dvec3 to = tl_dscale(tl_frame_to_local(&frame, offset), shrink);
-  return tl_shape_is_crossed(shape, from, to) && tl_shape_holds_centre(tl_body_shape(model, body));
+  return tl_past_went_through(shape, (double)model->property.scale[wall], p->rotation[wall], offset,
+                              moved) &&
+         tl_shape_holds_centre(tl_body_shape(model, body));
 }
 
 /* ---- contacts -------------------------------------------------------------------------------- */

@@ -3,18 +3,13 @@
 #include "joint/joint.h"
 #include "shape/shape.h"
 
+#define PAST_CLEARANCE tl_shape_clearance
+#define PAST_CROSSED   tl_shape_is_crossed
+#include "contact/past.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-/* What sums of many small ways, in float, may lose of a room in each step. */
-#define ROUNDING 1.25e-7F
-/* A room is given less than was found, for the rounding of positions and radii. */
-#define SAFE 0.999
-/* Meshes are searched up to this many bounding radii of a body, or ways of its step. */
-#define SEARCHED 8
-/* Images of a wall on either side of the nearest one: no mesh is longer (TL_PARTS_PERIODS). */
-#define MOST_IMAGES 8
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
@@ -22,20 +17,11 @@ static bool is_wall(const tl_model *model, uint32_t slot) {
   return tl_body_is_static(model, slot) && tl_body_shape(model, slot)->bounded;
 }
 
-/* An upper bound of the angle between two rotations, rad: the chord of a quarter of it is half of
- * the distance of the quaternions, and no arc up to a quarter of a turn is 1.12 times its chord. */
-static double angle_between(talus_quat p, talus_quat q) {
-  const double w = (double)(p.w - q.w), x = (double)(p.x - q.x), y = (double)(p.y - q.y),
-               z = (double)(p.z - q.z);
-  const double v = (double)(p.w + q.w), r = (double)(p.x + q.x), s = (double)(p.y + q.y),
-               t = (double)(p.z + q.z);
-  const double apart = w * w + x * x + y * y + z * z, opposite = v * v + r * r + s * s + t * t;
-  return 2.3 * sqrt(fmin(apart, opposite));
-}
-
 static tl_passing_wall wall_at(const tl_crowd *crowd, uint32_t slot) {
   const tl_model *model = crowd->model;
   tl_passing_wall w = {.slot = slot,
+                       .shape = tl_body_shape(model, slot),
+                       .scale = (double)model->property.scale[slot],
                        .reach = (double)tl_body_shape(model, slot)->radius *
                                 (double)model->property.scale[slot],
                        .before = crowd->in->position[slot],
@@ -44,7 +30,7 @@ static tl_passing_wall wall_at(const tl_crowd *crowd, uint32_t slot) {
                        .turned_after = tl_frame_from_quat(crowd->out->rotation[slot])};
   if (model->property.flags[slot] & TL_FLAG_KINEMATIC)
     w.moved = tl_dlength(tl_model_offset(model, w.before, w.after)) +
-              w.reach * angle_between(crowd->in->rotation[slot], crowd->out->rotation[slot]);
+              w.reach * tl_past_angle(crowd->in->rotation[slot], crowd->out->rotation[slot]);
   return w;
 }
 
@@ -84,76 +70,22 @@ talus_status tl_passing_lay_walls(const tl_crowd *crowd, uint32_t statics,
 
 /* ---- one body -------------------------------------------------------------------------------- */
 
-typedef struct walk {
-  const tl_model *model;
-  uint32_t slot;
-  talus_dvec3 moved; /* from the begin of the step to its end */
-  double way;        /* m: length of that */
-  double searched;   /* m: rooms of meshes are not larger */
-  double room;       /* m, so far */
-  uint32_t through;
-} walk;
-
-/* Follows the body past one image of a wall; `to`: from the wall's centre at the end of the step.
- */
-static void follow_past(walk *w, const tl_passing_wall *wall, talus_dvec3 to) {
-  const tl_model *model = w->model;
-  const tl_shape *shape = tl_body_shape(model, wall->slot);
-  const double ways = w->way + wall->moved, apart = tl_dlength(to) - wall->reach;
-  if (apart > fmax(ways, fmin(w->room, w->searched))) {
-    w->room = fmin(w->room, apart);
-    return;
-  }
-  const double scale = (double)model->property.scale[wall->slot];
-  const talus_dvec3 end = tl_dscale(tl_frame_to_local(&wall->turned_after, to), 1 / scale);
-  const double most = fmax(w->searched, ways);
-  const double clear = scale * tl_shape_clearance(shape, end, most / scale);
-  w->room = fmin(w->room, clear);
-  if (SAFE * clear > ways || w->through != TL_NONE)
-    return;
-  const talus_dvec3 shift = tl_model_offset(model, wall->before, wall->after);
-  const talus_dvec3 from = tl_dadd(tl_dsub(to, w->moved), shift);
-  const talus_dvec3 begin = tl_dscale(tl_frame_to_local(&wall->turned_before, from), 1 / scale);
-  if (tl_shape_is_crossed(shape, begin, end))
-    w->through = wall->slot;
-}
-
-/* How far images of a wall beside the nearest one are looked for along an axis: the farthest that
- * can be as near as what is asked for, or 0. A wall of several periods reaches several of them. */
-static int images_of(walk *w, const tl_passing_wall *wall, int axis, double length, double to) {
-  const talus_domain_def *domain = &w->model->domain;
-  if (!domain->enabled || !domain->periodic[axis])
-    return 0;
-  for (int n = 0; n < MOST_IMAGES; ++n) {
-    const double apart = (n + 1) * length - fabs(to) - wall->reach;
-    if (!(apart > fmax(w->way + wall->moved, fmin(w->room, w->searched))))
-      continue;
-    w->room = fmin(w->room, apart);
-    return n;
-  }
-  return MOST_IMAGES;
-}
-
-static void follow_past_images(walk *w, const tl_passing_wall *wall, talus_dvec3 to) {
-  const talus_domain_def *domain = &w->model->domain;
+static void find_periods(const tl_model *model, double period[3]) {
+  const talus_domain_def *domain = &model->domain;
   const talus_dvec3 length = tl_dsub(domain->box.hi, domain->box.lo);
-  const int x = images_of(w, wall, 0, length.x, to.x);
-  const int y = images_of(w, wall, 1, length.y, to.y);
-  const int z = images_of(w, wall, 2, length.z, to.z);
-  for (int i = -x; i <= x; ++i)
-    for (int j = -y; j <= y; ++j)
-      for (int k = -z; k <= z; ++k)
-        follow_past(w, wall, tl_dadd(to, tl_dvec3(i * length.x, j * length.y, k * length.z)));
+  const double all[3] = {length.x, length.y, length.z};
+  for (int k = 0; k < 3; ++k)
+    period[k] = domain->enabled && domain->periodic[k] ? all[k] : 0;
 }
 
 double tl_passing_follow(const tl_model *model, const tl_passing_walls *walls, uint32_t slot,
                          talus_dvec3 from, talus_dvec3 to, uint32_t *through) {
   const uint32_t group = model->property.group[slot];
-  walk w = {.model = model, .slot = slot, .through = TL_NONE, .room = FLT_MAX};
-  w.moved = tl_model_offset(model, from, to);
-  w.way = tl_dlength(w.moved);
-  w.searched = SEARCHED * fmax(w.way + walls->moved, (double)tl_body_shape(model, slot)->radius *
-                                                         (double)model->property.scale[slot]);
+  double period[3];
+  find_periods(model, period);
+  tl_past w = tl_past_begin(period, tl_model_offset(model, from, to), walls->moved,
+                            (double)tl_body_shape(model, slot)->radius *
+                                (double)model->property.scale[slot]);
   for (size_t i = 0; i < walls->count; ++i) {
     if (i % TL_PASSING_GROUP == 0 && i + 1 < walls->count) {
       const size_t k = i / TL_PASSING_GROUP;
@@ -167,10 +99,10 @@ double tl_passing_follow(const tl_model *model, const tl_passing_walls *walls, u
     }
     const tl_passing_wall *wall = &walls->wall[i];
     if (!tl_model_ignores(model, group, model->property.group[wall->slot]))
-      follow_past_images(&w, wall, tl_model_offset(model, wall->after, to));
+      tl_past_wall(&w, wall, to);
   }
   *through = w.through;
-  return SAFE * w.room;
+  return TL_PAST_SAFE * w.room;
 }
 
 /* ---- all bodies ------------------------------------------------------------------------------ */
@@ -202,7 +134,7 @@ static void use_up(void *context, size_t begin, size_t end) {
     for (size_t i = block * TL_BLOCK; i < last && i < job->crowd->count; ++i) {
       const double way =
           fabs(to[i].x - from[i].x) + fabs(to[i].y - from[i].y) + fabs(to[i].z - from[i].z);
-      const float left = room[i] - (room[i] * ROUNDING + (float)way + drift);
+      const float left = room[i] - (room[i] * TL_PAST_ROUNDING + (float)way + drift);
       is_due |= !(left >= 0);
       room[i] = left;
     }

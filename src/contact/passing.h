@@ -11,14 +11,7 @@
 #include "contact/contact.h"
 #include "kernels/collide.h"
 
-/* A wall at both ends of a step. */
-typedef struct tl_passing_wall {
-  uint32_t slot;
-  double reach; /* m: bounding radius */
-  double moved; /* m: way of its fastest place within the step, at most */
-  talus_dvec3 before, after;
-  tl_frame turned_before, turned_after;
-} tl_passing_wall;
+typedef struct tl_passing_wall tl_passing_wall; /* contact/past.h */
 
 #define TL_PASSING_GROUP 16 /* walls that one ball bounds */
 

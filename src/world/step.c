@@ -375,8 +375,7 @@ static talus_status run_stages(talus_world *world, tl_crowd *crowd, bool on_devi
 }
 
 /* Finds bodies whose centres passed through a wall. Steps that end before anything meets, and
- * events, let none through; springs of balls look by themselves. Devices, whose rows are elsewhere,
- * find those that a contact tells of alone. */
+ * events, let none through; springs of balls and devices look by themselves. */
 static talus_status find_passings(talus_world *world, const tl_crowd *crowd) {
   const tl_model *model = &world->model;
   const bool is_event = model->solve.kind == TALUS_SOLVE_ELASTIC &&

@@ -317,29 +317,48 @@ struct sweep_plan {
   unsigned first[TL_COLOURS_MOST + 2];
 };
 
-static __device__ void visit_or_lift(const sweep_plan *plan, size_t k) {
+static __device__ void visit_or_lift(const sweep_plan *plan, const tl_thread_row *row, size_t k) {
   if (plan->is_lift)
-    tl_lift_row(&plan->rows, k);
+    tl_lift_taken(&plan->rows, row, k);
   else
-    tl_visit_row(&plan->rows, k, plan->share, plan->is_ncp);
+    tl_visit_taken(&plan->rows, row, k, plan->share, plan->is_ncp);
 }
 
+static __device__ void visit_or_lift_at(const sweep_plan *plan, size_t k) {
+  const tl_thread_row row = tl_row_take(&plan->rows, k);
+  visit_or_lift(plan, &row, k);
+}
+
+/* The first row of the thread in the next colour is read before the visits of this one, so that
+ * only bodies are waited for behind the barrier. */
 static __global__ void __launch_bounds__(CLUSTER_THREADS)
     sweep_in_cluster(const __grid_constant__ sweep_plan plan) {
 #if __CUDA_ARCH__ >= 900
   const cooperative_groups::cluster_group cluster = cooperative_groups::this_cluster();
   const unsigned thread = blockIdx.x * CLUSTER_THREADS + threadIdx.x;
+  tl_thread_row ahead = {};
+  if (plan.colours > 0 && plan.first[0] + thread < plan.first[1])
+    ahead = tl_row_take(&plan.rows, plan.first[0] + thread);
   for (int turn = 0; turn < plan.times; ++turn) {
     for (unsigned c = 0; c < plan.colours; ++c) {
-      for (unsigned k = plan.first[c] + thread; k < plan.first[c + 1];
+      const unsigned next = c + 1 < plan.colours ? c + 1 : 0;
+      const unsigned mine = plan.first[c] + thread, then = plan.first[next] + thread;
+      const tl_thread_row row = ahead;
+      if (plan.colours > 1 && then < plan.first[next + 1])
+        ahead = tl_row_take(&plan.rows, then);
+      if (mine < plan.first[c + 1])
+        visit_or_lift(&plan, &row, mine);
+      for (unsigned k = mine + CLUSTER_BLOCKS * CLUSTER_THREADS; k < plan.first[c + 1];
            k += CLUSTER_BLOCKS * CLUSTER_THREADS)
-        visit_or_lift(&plan, k);
+        visit_or_lift_at(&plan, k);
+      if (plan.colours == 1 && mine < plan.first[1])
+        ahead = tl_row_take(&plan.rows, mine);
       cluster.sync();
     }
     if (plan.tail == 0)
       continue;
     for (unsigned k = 0; k < plan.tail && thread == 0; ++k)
-      visit_or_lift(&plan, plan.first[plan.colours] + k);
+      visit_or_lift_at(&plan, plan.first[plan.colours] + k);
     cluster.sync();
   }
 #endif

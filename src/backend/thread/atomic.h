@@ -58,6 +58,51 @@ TL_FN void tl_thread_raise_real(double *in, double value) {
   tl_thread_raise_wide((uint64_t *)(void *)in, as.bits);
 }
 
+/* Raises bits where many threads come at once: those of a warp first find their greatest, and one
+ * of them raises it. */
+TL_FN void tl_thread_raise_together(uint64_t *in, uint64_t bits) {
+#ifdef __CUDA_ARCH__
+  const unsigned here = __activemask();
+  const uint32_t high = (uint32_t)(bits >> 32), most = __reduce_max_sync(here, high);
+  const uint32_t low = __reduce_max_sync(here, high == most ? (uint32_t)bits : 0u);
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  if (lane == (unsigned)__ffs((int)here) - 1)
+    tl_thread_raise_wide(in, (uint64_t)most << 32 | low);
+#else
+  tl_thread_raise_wide(in, bits);
+#endif
+}
+
+/* Adds where many threads come at once: a whole warp adds up its own first. */
+TL_FN void tl_thread_add_together(uint64_t *to, uint64_t by) {
+#ifdef __CUDA_ARCH__
+  if (__activemask() != 0xffffffffu) {
+    tl_thread_add_wide(to, by);
+    return;
+  }
+  unsigned long long sum = by;
+  for (int way = 16; way > 0; way /= 2)
+    sum += __shfl_xor_sync(0xffffffffu, sum, way);
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  if (lane == 0)
+    tl_thread_add_wide(to, sum);
+#else
+  tl_thread_add_wide(to, by);
+#endif
+}
+
+/* A number without its sign; what is not a number is greater than any. */
+TL_FN void tl_thread_raise_bits(double *in, double value) {
+  union {
+    double number;
+    uint64_t bits;
+  } as;
+  as.number = value;
+  tl_thread_raise_together((uint64_t *)(void *)in, as.bits & ~((uint64_t)1 << 63));
+}
+
 /* A number that other threads may change. */
 TL_FN uint32_t tl_thread_load(const uint32_t *from) {
 #ifdef __CUDA_ARCH__

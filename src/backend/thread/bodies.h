@@ -27,6 +27,8 @@ typedef struct tl_thread_state {
 enum {
   TL_THREAD_STATIC = 0x100, /* contacts do not move it; lower bits are locks (TALUS_LOCK_...) */
   TL_THREAD_GUIDED = 0x200, /* it follows a motion */
+  TL_THREAD_SUNK = 0x400,   /* it sank or passed through a wall before */
+  TL_THREAD_HOLLOW = 0x800, /* its centre is not within it */
   TL_THREAD_LOCKS = 0x3f
 };
 

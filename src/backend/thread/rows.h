@@ -160,6 +160,7 @@ typedef struct tl_thread_rows {
   talus_real *lift, *lift_bias; /* of position correction: along the normal */
   tl_ccp_body *bodies, *shifts;
   const tl_ccp_tensor *tensors; /* NULL: every body is isotropic */
+  bool is_radial;               /* for gradient methods: the first number of an arm is its reach */
 } tl_thread_rows;
 
 TL_FN talus_real *tl_row_field(const tl_thread_rows *rows, int field, size_t k) {
@@ -234,9 +235,23 @@ TL_FN talus_dvec3 tl_thread_way(const tl_thread_crowd *crowd, const tl_grid_spac
   return tl_dvec3(d[0], d[1], d[2]);
 }
 
+/* A row of spheres may have its reach in place of its arm: the arm is that times the normal, and
+ * its arithmetic that of the host's rows of spheres. */
+TL_FN talus_vec3 tl_row_arm(const tl_thread_rows *rows, int field, size_t k) {
+  return rows->is_radial
+             ? tl_scale(tl_row_vec(rows, TL_ROW_NORMAL, k), *tl_row_field(rows, field, k))
+             : tl_row_vec(rows, field, k);
+}
+
 TL_FN talus_vec3 tl_row_velocity(const tl_thread_rows *rows, const tl_ccp_body *bodies, size_t k) {
-  return tl_sub(tl_ccp_point_velocity(&bodies[rows->b[k]], tl_row_vec(rows, TL_ROW_ARM_B, k)),
-                tl_ccp_point_velocity(&bodies[rows->a[k]], tl_row_vec(rows, TL_ROW_ARM_A, k)));
+  const tl_ccp_body a = tl_thread_fetch(&bodies[rows->a[k]]),
+                    b = tl_thread_fetch(&bodies[rows->b[k]]);
+  if (!rows->is_radial)
+    return tl_sub(tl_ccp_point_velocity(&b, tl_row_vec(rows, TL_ROW_ARM_B, k)),
+                  tl_ccp_point_velocity(&a, tl_row_vec(rows, TL_ROW_ARM_A, k)));
+  const talus_vec3 s = tl_sub(tl_scale(b.w, *tl_row_field(rows, TL_ROW_ARM_B, k)),
+                              tl_scale(a.w, *tl_row_field(rows, TL_ROW_ARM_A, k)));
+  return tl_add(tl_sub(b.v, a.v), tl_cross(s, tl_row_vec(rows, TL_ROW_NORMAL, k)));
 }
 
 TL_FN void tl_row_at(const tl_row_task *task, size_t k) {
@@ -263,12 +278,18 @@ TL_FN void tl_row_at(const tl_row_task *task, size_t k) {
   tl_row_put(rows, TL_ROW_ARM_A, k, row.arm_a);
   tl_row_put(rows, TL_ROW_ARM_B, k, row.arm_b);
   tl_row_put(rows, TL_ROW_IMPULSE, k, row.impulse);
+  if (rows->is_radial) {
+    *tl_row_field(rows, TL_ROW_ARM_A, k) = tl_dot(row.arm_a, row.normal);
+    *tl_row_field(rows, TL_ROW_ARM_B, k) = tl_dot(row.arm_b, row.normal);
+  }
   *tl_row_field(rows, TL_ROW_FRICTION, k) = row.friction;
   *tl_row_field(rows, TL_ROW_EN, k) = row.en;
   *tl_row_field(rows, TL_ROW_ET, k) = row.et;
   *tl_row_field(rows, TL_ROW_BIAS, k) = row.bias;
   tl_thread_raise_real(task->fastest,
-                       -(double)tl_dot(tl_row_velocity(rows, rows->bodies, k), row.normal));
+                       -(double)tl_dot(tl_sub(tl_ccp_point_velocity(&rows->bodies[c.b], row.arm_b),
+                                              tl_ccp_point_velocity(&rows->bodies[c.a], row.arm_a)),
+                                       row.normal));
 }
 
 /* Writes impulses to their contacts. */
@@ -313,71 +334,97 @@ TL_FN tl_ccp_vec tl_row_plain(talus_vec3 v) {
   return r;
 }
 
+/* What a visit reads of a row: nobody else changes it. */
+typedef struct tl_thread_row {
+  uint32_t a, b;
+  talus_vec3 normal, arm_a, arm_b, impulse;
+  talus_real friction, en, et, bias;
+} tl_thread_row;
+
+TL_FN tl_thread_row tl_row_take(const tl_thread_rows *rows, size_t k) {
+  tl_thread_row row;
+  row.a = rows->a[k];
+  row.b = rows->b[k];
+  row.normal = tl_row_vec(rows, TL_ROW_NORMAL, k);
+  row.arm_a = tl_row_vec(rows, TL_ROW_ARM_A, k);
+  row.arm_b = tl_row_vec(rows, TL_ROW_ARM_B, k);
+  row.impulse = tl_row_vec(rows, TL_ROW_IMPULSE, k);
+  row.friction = *tl_row_field(rows, TL_ROW_FRICTION, k);
+  row.en = *tl_row_field(rows, TL_ROW_EN, k);
+  row.et = *tl_row_field(rows, TL_ROW_ET, k);
+  row.bias = *tl_row_field(rows, TL_ROW_BIAS, k);
+  return row;
+}
+
 /* The two bodies of a row, read once and written once. */
 typedef struct tl_thread_two {
-  uint32_t a, b;
-  talus_vec3 arm_a, arm_b;
+  tl_ccp_body *at_a, *at_b;
   tl_ccp_body x, y;
 } tl_thread_two;
 
-TL_FN tl_thread_two tl_two_take(const tl_thread_rows *rows, const tl_ccp_body *bodies, size_t k) {
+TL_FN tl_thread_two tl_two_take(tl_ccp_body *at_a, tl_ccp_body *at_b) {
   tl_thread_two two;
-  two.a = rows->a[k];
-  two.b = rows->b[k];
-  two.arm_a = tl_row_vec(rows, TL_ROW_ARM_A, k);
-  two.arm_b = tl_row_vec(rows, TL_ROW_ARM_B, k);
-  two.x = tl_thread_fetch(&bodies[two.a]);
-  two.y = tl_thread_fetch(&bodies[two.b]);
+  two.at_a = at_a;
+  two.at_b = at_b;
+  two.x = tl_thread_fetch(at_a);
+  two.y = tl_thread_fetch(at_b);
   return two;
 }
 
-TL_FN talus_vec3 tl_two_velocity(const tl_thread_two *two) {
-  return tl_sub(tl_ccp_point_velocity(&two->y, two->arm_b),
-                tl_ccp_point_velocity(&two->x, two->arm_a));
+TL_FN talus_vec3 tl_two_velocity(const tl_thread_two *two, const tl_thread_row *row) {
+  return tl_sub(tl_ccp_point_velocity(&two->y, row->arm_b),
+                tl_ccp_point_velocity(&two->x, row->arm_a));
 }
 
 /* Applies impulse p to b and -p to a. */
-TL_FN void tl_two_push(const tl_thread_rows *rows, tl_ccp_body *bodies, tl_thread_two *two,
+TL_FN void tl_two_push(const tl_thread_rows *rows, const tl_thread_row *row, tl_thread_two *two,
                        talus_vec3 p) {
   if (two->x.inv_mass > 0) {
-    tl_ccp_push(&two->x, rows->tensors ? &rows->tensors[two->a] : 0, two->arm_a, tl_neg(p));
-    tl_thread_put(&bodies[two->a], &two->x);
+    tl_ccp_push(&two->x, rows->tensors ? &rows->tensors[row->a] : 0, row->arm_a, tl_neg(p));
+    tl_thread_put(two->at_a, &two->x);
   }
   if (two->y.inv_mass > 0) {
-    tl_ccp_push(&two->y, rows->tensors ? &rows->tensors[two->b] : 0, two->arm_b, p);
-    tl_thread_put(&bodies[two->b], &two->y);
+    tl_ccp_push(&two->y, rows->tensors ? &rows->tensors[row->b] : 0, row->arm_b, p);
+    tl_thread_put(two->at_b, &two->y);
   }
 }
 
 /* Applies a share of the row's impulse; 0: visits it. */
-TL_FN void tl_visit_row(const tl_thread_rows *rows, size_t k, talus_real share, int is_ncp) {
-  tl_thread_two two = tl_two_take(rows, rows->bodies, k);
-  const talus_vec3 p = tl_row_vec(rows, TL_ROW_IMPULSE, k);
+TL_FN void tl_visit_taken(const tl_thread_rows *rows, const tl_thread_row *row, size_t k,
+                          talus_real share, int is_ncp) {
+  tl_thread_two two = tl_two_take(&rows->bodies[row->a], &rows->bodies[row->b]);
+  const talus_vec3 p = row->impulse;
   if (share != 0) {
-    tl_two_push(rows, rows->bodies, &two, tl_scale(p, share));
+    tl_two_push(rows, row, &two, tl_scale(p, share));
     return;
   }
   const tl_ccp_vec next =
-      tl_ccp_step(tl_row_plain(p), tl_row_plain(tl_two_velocity(&two)),
-                  tl_row_plain(tl_row_vec(rows, TL_ROW_NORMAL, k)),
-                  *tl_row_field(rows, TL_ROW_BIAS, k), *tl_row_field(rows, TL_ROW_FRICTION, k),
-                  *tl_row_field(rows, TL_ROW_EN, k), *tl_row_field(rows, TL_ROW_ET, k), is_ncp);
+      tl_ccp_step(tl_row_plain(p), tl_row_plain(tl_two_velocity(&two, row)),
+                  tl_row_plain(row->normal), row->bias, row->friction, row->en, row->et, is_ncp);
   const talus_vec3 fresh = tl_vec3(next.x, next.y, next.z);
   tl_row_put(rows, TL_ROW_IMPULSE, k, fresh);
-  tl_two_push(rows, rows->bodies, &two, tl_sub(fresh, p));
+  tl_two_push(rows, row, &two, tl_sub(fresh, p));
+}
+
+TL_FN void tl_visit_row(const tl_thread_rows *rows, size_t k, talus_real share, int is_ncp) {
+  const tl_thread_row row = tl_row_take(rows, k);
+  tl_visit_taken(rows, &row, k, share, is_ncp);
 }
 
 /* A visit in position correction: without friction. */
-TL_FN void tl_lift_row(const tl_thread_rows *rows, size_t k) {
-  tl_thread_two two = tl_two_take(rows, rows->shifts, k);
-  const talus_vec3 n = tl_row_vec(rows, TL_ROW_NORMAL, k);
-  const talus_real un = tl_dot(tl_two_velocity(&two), n), before = rows->lift[k];
-  const talus_real after =
-      tl_max(before - *tl_row_field(rows, TL_ROW_EN, k) * (un + rows->lift_bias[k]), 0);
+TL_FN void tl_lift_taken(const tl_thread_rows *rows, const tl_thread_row *row, size_t k) {
+  tl_thread_two two = tl_two_take(&rows->shifts[row->a], &rows->shifts[row->b]);
+  const talus_real un = tl_dot(tl_two_velocity(&two, row), row->normal), before = rows->lift[k];
+  const talus_real after = tl_max(before - row->en * (un + rows->lift_bias[k]), 0);
   if (after == before)
     return;
   rows->lift[k] = after;
-  tl_two_push(rows, rows->shifts, &two, tl_scale(n, after - before));
+  tl_two_push(rows, row, &two, tl_scale(row->normal, after - before));
+}
+
+TL_FN void tl_lift_row(const tl_thread_rows *rows, size_t k) {
+  const tl_thread_row row = tl_row_take(rows, k);
+  tl_lift_taken(rows, &row, k);
 }
 
 TL_FN void tl_visit_at(const tl_visit_task *task, size_t i) {
@@ -482,38 +529,6 @@ TL_FN void tl_still_at(const tl_still_task *task, size_t i) {
   tl_ccp_body body = task->bodies[i];
   body.v = body.w = tl_vec3(0, 0, 0);
   task->shifts[i] = body;
-}
-
-/* ---- depths ---------------------------------------------------------------------------------- */
-
-typedef struct tl_depth_task {
-  tl_thread_crowd crowd;
-  const talus_row_contact *contacts;
-  const talus_real *widths; /* by shape: depth at which a body of scale 1 counts as sunk */
-  double *found; /* m: largest depth; its share of a radius; > 0: some body sank; cleared before */
-} tl_depth_task;
-
-TL_FN talus_real tl_thread_width(const tl_depth_task *task, uint32_t slot) {
-  return tl_thread_is_static(&task->crowd, slot)
-             ? TL_REAL_MAX
-             : task->widths[task->crowd.shape[slot]] * task->crowd.scale[slot];
-}
-
-TL_FN talus_real tl_thread_reach(const tl_depth_task *task, uint32_t slot) {
-  const tl_shape *shape = tl_thread_shape(&task->crowd, slot);
-  return shape->bounded ? shape->radius * task->crowd.scale[slot] : TL_REAL_MAX;
-}
-
-TL_FN void tl_depth_at(const tl_depth_task *task, size_t i) {
-  const talus_row_contact c = task->contacts[i];
-  const talus_real depth = -c.gap;
-  if (!(depth > 0))
-    return;
-  tl_thread_raise_real(&task->found[0], (double)depth);
-  const talus_real ball = tl_min(tl_thread_reach(task, c.a), tl_thread_reach(task, c.b));
-  tl_thread_raise_real(&task->found[1], (double)depth / (double)ball);
-  if (depth > tl_min(tl_thread_width(task, c.a), tl_thread_width(task, c.b)))
-    tl_thread_raise_real(&task->found[2], 1);
 }
 
 #endif

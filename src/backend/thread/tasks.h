@@ -4,11 +4,13 @@
 
 #include "backend/thread/boxes.h"
 #include "backend/thread/corners.h"
+#include "backend/thread/gradient.h"
 #include "backend/thread/digest.h"
 #include "backend/thread/guides.h"
 #include "backend/thread/impacts.h"
 #include "backend/thread/lent.h"
 #include "backend/thread/pairs.h"
+#include "backend/thread/passings.h"
 #include "backend/thread/published.h"
 #include "backend/thread/rows.h"
 #include "backend/thread/spheres.h"
@@ -22,7 +24,9 @@
   X(carry) X(settle) X(forget) X(bid) X(choose) X(tell) X(limit) X(row) X(visit) X(lift) \
   X(remain) X(store) X(shrink) X(aim) X(still) X(depth) \
   X(stand) X(meet) X(reach) X(part) X(calm) X(queue) X(due) X(unite) X(line) X(strike) X(again) \
-  X(leave) X(merge) X(follow) X(arrive)
+  X(leave) X(merge) X(follow) X(arrive) X(lay) X(pass) \
+  X(entry) X(edge) X(spread) X(apart) X(advance) X(slope) X(rest) X(start) X(end) X(blend) X(blend_body) \
+  X(cut)
 /* clang-format on */
 
 typedef enum tl_task_kind {

@@ -1,6 +1,7 @@
 /* Gradient methods: all rows of a part step at once.
  *
- *   gradient.c   Jacobi, APGD and BB
+ *   iteration.c  Jacobi, APGD and BB, wherever their memory is
+ *   gradient.c   the memory of the host, for these
  *   product.c    a projected step of all rows, N times impulses
  *   scan.c       the reduction buffer and segmented scan, as published
  *   link_step.c  the same of links */
@@ -8,12 +9,13 @@
 #define TL_SOLVE_CCP_GRADIENT_H
 
 #include "solve/ccp/ccp.h"
+#include "solve/ccp/iteration.h"
 
 /* An impulse (or a difference of impulses) for every row: one entry per pack. */
 typedef tl_ccp_lanes tl_ccp_field;
 
-/* Rows by body: body i has entry[start[i]] ... entry[start[i + 1] - 1]. An entry is 2 (8 pack +
- * lane) + side; side 1 is body b of the row. */
+/* Rows by body, in the order of contacts: body i has entry[start[i]] ... entry[start[i + 1] - 1].
+ * An entry is 2 (8 pack + lane) + side; side 1 is body b of the row. */
 typedef struct tl_ccp_gather {
   uint32_t *start, *entry;
 } tl_ccp_gather;
@@ -50,15 +52,6 @@ talus_status tl_ccp_make_reduction(const tl_ccp_part *part, tl_ccp_reduction *re
 void tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
                    const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
                    tl_ccp_body *out, tl_tally *norm);
-
-/* Sums that a step of all rows computes on the way, tallied row by row. d = u + b is the gradient
- * at `from`. */
-enum { TL_CCP_LENGTH2, TL_CCP_SLOPE, TL_CCP_RESTART, TL_CCP_SUMS };
-typedef struct tl_ccp_sums {
-  double length2; /* |to - from|^2 in the metric E^-1 */
-  double slope;   /* d . (to - from) */
-  double restart; /* d . (to - mark) */
-} tl_ccp_sums;
 
 /* A step of all rows: to = projection of (from - scale E d), with velocities from `bodies`, or
  * Coulomb's law with them. mark may be NULL. scalar: one step length for all directions, as

@@ -4,7 +4,9 @@
  *
  * The sum is made in one of three ways. `colours` adds impulses to bodies as a sweep does, eight
  * rows at a time: the fastest, because rows are read in order and bodies are few. `gather` walks
- * over the rows of each body. `scan` is the published one (solve/ccp/scan.c). */
+ * over the rows of each body, in the order of contacts, as devices do. `scan` is the published one
+ * (solve/ccp/scan.c). */
+#include "base/sort.h"
 #include "solve/ccp/gradient.h"
 #include "solve/ccp/visits.h"
 
@@ -14,28 +16,61 @@
 
 /* ---- which rows touch which body ------------------------------------------------------------- */
 
+/* Rows of the part in the order of their contacts; an entry is 8 pack + lane. Rows fill packs in
+ * the order of rows->contact; bodies of unused lanes are nobody. */
+static talus_status order_rows(const tl_ccp_part *part, uint32_t *entry) {
+  const tl_ccp_rows *rows = &part->rows;
+  const tl_system *system = part->system;
+  const uint32_t nobody = (uint32_t)rows->body_count;
+  tl_arena *arena = system->crowd->arena;
+  const tl_arena_mark mark = tl_arena_get_mark(arena);
+  uint32_t *contact;
+  size_t count = 0;
+  TL_TAKE(arena, rows->count, &contact);
+  for (uint32_t k = 0; k < rows->pack_count; ++k)
+    for (uint32_t i = 0; i < W; ++i)
+      if (rows->packs[k].a[i] != nobody) {
+        contact[count] = rows->contact[count];
+        entry[count++] = W * k + i;
+      }
+  TL_ASSERT(count == rows->count);
+  TL_TRY(
+      tl_sort_u32(&part->par, arena, contact, entry, count, tl_bits_u64(system->contacts->count)));
+  for (uint32_t k = 0; k < rows->pack_count; ++k) /* the others, which carry nothing */
+    for (uint32_t i = 0; i < W; ++i)
+      if (rows->packs[k].a[i] == nobody)
+        entry[count++] = W * k + i;
+  tl_arena_release(arena, mark);
+  return TALUS_OK;
+}
+
 talus_status tl_ccp_make_gather(const tl_ccp_part *part, tl_ccp_gather *gather) {
-  const size_t bodies = part->rows.body_count + 1, packs = part->rows.pack_count;
-  TL_TAKE(part->system->crowd->arena, bodies + 1, &gather->start);
-  TL_TAKE(part->system->crowd->arena, 2 * W * packs, &gather->entry);
+  const size_t bodies = part->rows.body_count + 1, rows = W * part->rows.pack_count;
+  tl_arena *arena = part->system->crowd->arena;
+  uint32_t *ordered;
+  TL_TAKE(arena, bodies + 1, &gather->start);
+  TL_TAKE(arena, 2 * rows, &gather->entry);
+  const tl_arena_mark mark = tl_arena_get_mark(arena);
+  TL_TAKE(arena, rows, &ordered);
+  TL_TRY(order_rows(part, ordered));
   memset(gather->start, 0, (bodies + 1) * sizeof *gather->start);
-  for (size_t k = 0; k < packs; ++k)
-    for (int i = 0; i < W; ++i) {
-      gather->start[part->rows.packs[k].a[i] + 1]++;
-      gather->start[part->rows.packs[k].b[i] + 1]++;
-    }
+  for (size_t k = 0; k < rows; ++k) {
+    gather->start[part->rows.packs[k / W].a[k % W] + 1]++;
+    gather->start[part->rows.packs[k / W].b[k % W] + 1]++;
+  }
   for (size_t i = 0; i < bodies; ++i)
     gather->start[i + 1] += gather->start[i];
   /* Filling moved each start to its end, which is the start of the next body: shift the starts
    * back. */
-  for (size_t k = 0; k < packs; ++k)
-    for (int i = 0; i < W; ++i) {
-      const uint32_t row = (uint32_t)(k * W) + (uint32_t)i;
-      gather->entry[gather->start[part->rows.packs[k].a[i]]++] = 2 * row;
-      gather->entry[gather->start[part->rows.packs[k].b[i]]++] = 2 * row + 1;
-    }
+  for (size_t k = 0; k < rows; ++k) {
+    const tl_ccp_pack *pack = &part->rows.packs[ordered[k] / W];
+    const uint32_t lane = ordered[k] % W;
+    gather->entry[gather->start[pack->a[lane]]++] = 2 * ordered[k];
+    gather->entry[gather->start[pack->b[lane]]++] = 2 * ordered[k] + 1;
+  }
   memmove(gather->start + 1, gather->start, bodies * sizeof *gather->start);
   gather->start[0] = 0;
+  tl_arena_release(arena, mark);
   return TALUS_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "backend/thread/tasks.h"
 #include "contact/depth.h"
 #include "contact/reach.h"
+#include "shape/shape.h"
 #include "solve/system/system.h"
 
 #include <math.h>
@@ -155,6 +156,10 @@ static void free_blocks(tl_held *held) {
                                &held->before.given,
                                &held->after.hits,
                                &held->after.given,
+                               &held->wall_slots,
+                               &held->wall,
+                               &held->room,
+                               &held->passed,
                                &held->guide,
                                &held->terms,
                                &held->values,
@@ -183,6 +188,15 @@ static void free_blocks(tl_held *held) {
                                &held->after.impulses};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; ++i)
     (void)device->calls->resize(device, blocks[i], 0);
+  tl_held_gradient *gradient = &held->gradient;
+  tl_device_block *more[] = {&gradient->identity, &gradient->first,   &gradient->last,
+                             &gradient->free,     &gradient->numbers, &gradient->words};
+  for (size_t i = 0; i < sizeof more / sizeof *more; ++i)
+    (void)device->calls->resize(device, more[i], 0);
+  for (int k = 0; k < TL_GUESSES; ++k) {
+    (void)device->calls->resize(device, &gradient->field[k], 0);
+    (void)device->calls->resize(device, &gradient->bodies[k], 0);
+  }
   for (int k = 0; k < 2; ++k) {
     tl_held_state *state = &held->state[k];
     (void)device->calls->resize(device, &state->position, 0);
@@ -267,11 +281,17 @@ static talus_status send_flags(tl_held *held, const tl_crowd *crowd) {
   tl_device *device = held->device;
   const tl_model *model = crowd->model;
   uint32_t *flags;
+  bool *is_hollow;
   TL_TAKE(crowd->arena, crowd->count, &flags);
+  TL_TAKE(crowd->arena, model->shapes.count, &is_hollow);
+  for (size_t i = 0; i < model->shapes.count; ++i)
+    is_hollow[i] = !tl_shape_holds_centre(&model->shapes.data[i]);
   for (size_t i = 0; i < crowd->count; ++i)
     flags[i] = (model->property.flags[i] & TL_FLAG_LOCKS) |
                (tl_body_is_static(model, i) ? TL_THREAD_STATIC : 0u) |
-               (model->property.flags[i] & TL_FLAG_KINEMATIC ? TL_THREAD_GUIDED : 0u);
+               (model->property.flags[i] & TL_FLAG_KINEMATIC ? TL_THREAD_GUIDED : 0u) |
+               (model->property.flags[i] & TL_FLAG_SUNK ? TL_THREAD_SUNK : 0u) |
+               (is_hollow[model->property.shape[i]] ? TL_THREAD_HOLLOW : 0u);
   SEND(held->flags, flags, crowd->count);
   return TALUS_OK;
 }
@@ -349,6 +369,30 @@ static talus_status list_planes(tl_held *held, const tl_crowd *crowd) {
   return TALUS_OK;
 }
 
+/* Bounded bodies that contacts do not move. Nobody knows yet how far bodies are from them. */
+static talus_status send_walls(tl_held *held, const tl_crowd *crowd) {
+  tl_device *device = held->device;
+  const tl_model *model = crowd->model;
+  uint32_t *slots;
+  TL_TAKE(crowd->arena, crowd->count, &slots);
+  held->walls = 0;
+  held->are_walls_laid = held->has_guided_walls = false;
+  for (size_t i = 0; i < crowd->count; ++i) {
+    if (!tl_body_is_static(model, i) || !tl_body_shape(model, i)->bounded)
+      continue;
+    slots[held->walls++] = (uint32_t)i;
+    held->has_guided_walls =
+        held->has_guided_walls || (model->property.flags[i] & TL_FLAG_KINEMATIC);
+  }
+  SEND(held->wall_slots, slots, held->walls);
+  if (held->walls == 0)
+    return TALUS_OK;
+  TL_DEVICE_RESERVE(held->wall, held->walls, tl_passing_wall);
+  TL_DEVICE_RESERVE(held->room, crowd->count, float);
+  TL_DEVICE_RESERVE(held->passed, crowd->count, tl_thread_passing);
+  return device->calls->clear(device, held->room.data, crowd->count * sizeof(float));
+}
+
 static talus_status send_bodies(tl_held *held, const tl_crowd *crowd) {
   tl_device *device = held->device;
   const tl_model *model = crowd->model;
@@ -365,6 +409,7 @@ static talus_status send_bodies(tl_held *held, const tl_crowd *crowd) {
   TL_TRY(list_planes(held, crowd));
   TL_TRY(tl_held_send_planes(held, crowd));
   TL_TRY(send_guides(held, crowd));
+  TL_TRY(send_walls(held, crowd));
   SEND(held->mass, property->mass, crowd->count);
   SEND(held->material, property->material, crowd->count);
   if (property->force)
@@ -431,6 +476,7 @@ static talus_status take_settings(tl_held *held, const tl_crowd *crowd) {
   TL_TRY(tl_system_begin(&system, crowd, &none, &report));
   tl_arena_release(crowd->arena, mark);
   held->has_tensors = system.summary.tensors;
+  held->is_radial = !system.summary.arms && !system.summary.tensors;
   held->ncp = system.ncp;
   held->slop = system.slop;
   held->recovery_speed = system.recovery_speed;

@@ -8,6 +8,7 @@
 #include "crowd/contacts.h"
 #include "crowd/crowd.h"
 #include "crowd/residency.h"
+#include "solve/ccp/iteration.h"
 #include "step/device/device_step.h"
 
 /* Fields of bodies that are copied in both directions. */
@@ -30,14 +31,24 @@ typedef struct tl_held_impacts {
   tl_device_block time, slack, gaps, parent, next, head, rows; /* by contact */
 } tl_held_impacts;
 
+/* Blocks of gradient.c: of each guess (solve/ccp/iteration.h) impulses by row, and velocities. */
+typedef struct tl_held_gradient {
+  tl_device_block field[TL_GUESSES], bodies[TL_GUESSES];
+  tl_device_block identity, first, last, free, numbers, words;
+} tl_held_gradient;
+
 /* Results of threads that the host reads. */
 typedef struct tl_held_words {
   double depths[3];
+  uint32_t passings, unused;
+  double drift;   /* m: way of any wall */
   double fastest; /* m/s: approach of two bodies */
   double swift;   /* m/s: of a body */
   uint64_t worst;
   uint32_t culprits[TL_WRONGS];
   uint32_t left, aim, waiting;
+  double peaks[TL_CCP_SUMS]; /* of numbers that are tallied */
+  double most;               /* m/s: residual */
 } tl_held_words;
 
 typedef struct tl_held {
@@ -49,10 +60,11 @@ typedef struct tl_held {
   double dt; /* s: of the last step */
   tl_par par;
 
-  size_t bodies, guides;
+  size_t bodies, guides, walls;
+  bool are_walls_laid, has_guided_walls;
   TL_ARRAY(uint32_t) plane_slots;
   bool has_guided_planes;
-  bool has_tensors;
+  bool has_tensors, is_radial; /* is_radial: every free body is a ball, no wall turns */
   talus_real ncp, slop, recovery_speed, bounce_speed; /* solve/system */
   bool bounces, all_bounce;                           /* some pair of materials does; every one */
 
@@ -62,11 +74,13 @@ typedef struct tl_held {
   int now;
   tl_held_contacts before, after;
   tl_device_block mass, flags, material, friction, restitution, widths, force, torque;
-  tl_device_block guide, terms, values; /* of motions */
+  tl_device_block guide, terms, values;           /* of motions */
+  tl_device_block wall_slots, wall, room, passed; /* of passings (backend/thread/passings.h) */
   tl_device_block solver, tensors, shifts, margins;
   tl_device_block colour[2], order[2], best, taken, ends;
   tl_device_block row_a, row_b, row_numbers, lift, lift_bias, sums, words;
   tl_held_impacts impacts;
+  tl_held_gradient gradient;
 } tl_held;
 
 /* The holder of these rows, made at the first call; *is_fresh: its rows are valid. */
@@ -78,6 +92,9 @@ talus_status tl_held_send(tl_held *held, const tl_crowd *crowd);
 
 /* Copies planes, whose offsets change if they follow motions. */
 talus_status tl_held_send_planes(tl_held *held, const tl_crowd *crowd);
+
+/* Measures depths, and finds bodies that passed through walls, when all have moved (pass.c). */
+talus_status tl_held_look_back(tl_held *held, const tl_crowd *crowd, tl_step_report *report);
 
 /* Motions of bodies, in this step. */
 tl_thread_guides tl_held_guides(const tl_held *held, const tl_crowd *crowd);

@@ -1,6 +1,7 @@
-/* The solver on a device: rows by colour, Gauss-Seidel sweeps, position correction. The stages are
- * those of solve/ccp/, but sweeps have no momentum, and all contacts are one island. */
-#include "step/device/hold.h"
+/* The solver on a device: rows by colour, Gauss-Seidel sweeps, position correction; gradient.c has
+ * the other methods. The stages are those of solve/ccp/, but sweeps have no momentum, and all
+ * contacts are one island. */
+#include "step/device/solve.h"
 
 #include "backend/thread/tasks.h"
 #include "solve/system/system.h"
@@ -15,20 +16,7 @@
 /* part of the fastest approach: with a larger residual the solve has not converged */
 #define FAR 0.01
 
-typedef struct solve_job {
-  tl_held *held;
-  tl_device *device;
-  const tl_crowd *crowd;
-  const talus_solve_def *settings;
-  tl_solve_report *report;
-  tl_thread_rows rows;
-  const uint32_t *order;                    /* contact of each row, on the device */
-  uint32_t ends[TL_COLOURS_MOST + 1];       /* by colour: end of its rows */
-  double totals[TL_REMAINS], most, fastest; /* of the last measurement */
-  uint32_t worst;                           /* row + 1 */
-  int is_ncp;
-  bool have_bounced;
-} solve_job;
+typedef tl_held_rows solve_job;
 
 /* ---- colours --------------------------------------------------------------------------------- */
 
@@ -108,7 +96,7 @@ static talus_status carry(solve_job *job) {
   return TALUS_OK;
 }
 
-static talus_status make_rows(solve_job *job) {
+talus_status tl_held_make_rows(solve_job *job) {
   tl_held *held = job->held;
   tl_device *device = job->device;
   const tl_model *model = job->crowd->model;
@@ -127,7 +115,8 @@ static talus_status make_rows(solve_job *job) {
                                .lift_bias = held->lift_bias.data,
                                .bodies = held->solver.data,
                                .shifts = held->shifts.data,
-                               .tensors = held->has_tensors ? held->tensors.data : NULL};
+                               .tensors = held->has_tensors ? held->tensors.data : NULL,
+                               .is_radial = job->is_gradient && held->is_radial};
   tl_row_task row = {.crowd = tl_held_crowd(held, job->crowd),
                      .rows = job->rows,
                      .order = job->order,
@@ -170,7 +159,7 @@ static talus_status visit_all(const solve_job *job, int kind, talus_real share, 
 }
 
 /* Measures residuals and the parts of the objective. */
-static talus_status look(solve_job *job) {
+talus_status tl_held_look(solve_job *job) {
   tl_device *device = job->device;
   const tl_remain_task remain = {.rows = job->rows,
                                  .threads = tl_held_threads(job->rows.count),
@@ -198,10 +187,10 @@ static double rms_of(const solve_job *job) {
  * slopes before and after all of them are applied determine the parabola. */
 static talus_status warm(solve_job *job) {
   tl_device *device = job->device;
-  TL_TRY(look(job));
+  TL_TRY(tl_held_look(job));
   const double slope = job->totals[TL_REMAIN_WORK];
   TL_TRY(visit_all(job, TL_TASK_visit, 1, 1));
-  TL_TRY(look(job));
+  TL_TRY(tl_held_look(job));
   const double q = 0.5 * (slope + job->totals[TL_REMAIN_WORK]);
   if (!(q > 0))
     return TALUS_OK;
@@ -214,14 +203,18 @@ static talus_status warm(solve_job *job) {
   return TALUS_OK;
 }
 
-static talus_status sweep(solve_job *job) {
+tl_effort tl_held_effort(const solve_job *job) {
   const tl_system system = {
       .model = job->crowd->model,
       .crowd = job->crowd,
       .settings = job->settings,
       .summary = {.slowest = {1, 1, 1}, .fastest = {0, 0, 0}}, /* small speeds by free fall only */
   };
-  tl_effort effort = tl_effort_of(&system, job->rows.count, false);
+  return tl_effort_of(&system, job->rows.count, false);
+}
+
+static talus_status sweep(solve_job *job) {
+  tl_effort effort = tl_held_effort(job);
   const bool looks = effort.tolerance > 0;
   for (int done = 0; done < effort.most;) {
     const int left = (done < effort.usual ? effort.usual : effort.most) - done;
@@ -231,12 +224,12 @@ static talus_status sweep(solve_job *job) {
     job->report->iterations = done += sweeps;
     if (!looks)
       continue;
-    TL_TRY(look(job));
+    TL_TRY(tl_held_look(job));
     if (tl_effort_is_enough(&effort, done, rms_of(job)))
       break;
   }
   if (!looks || effort.most == 0)
-    TL_TRY(look(job));
+    TL_TRY(tl_held_look(job));
   job->report->residual_rms = rms_of(job);
   job->report->residual_max = job->most;
   job->report->objective = job->totals[TL_REMAIN_BIAS];
@@ -261,32 +254,66 @@ static talus_status note_residual(solve_job *job) {
   return TALUS_OK;
 }
 
+/* Colours, rows, and what they come to. */
+static talus_status seidel(solve_job *job) {
+  TL_TRY(find_colours(job));
+  TL_TRY(tl_held_make_rows(job));
+  if (job->settings->warm_start)
+    TL_TRY(warm(job));
+  TL_TRY(sweep(job));
+  TL_TRY(note_residual(job));
+  tl_device *device = job->device;
+  const tl_store_task store = {job->rows, job->order, job->held->after.impulses.data};
+  TL_DEVICE_LAUNCH(store, store, job->rows.count);
+  return TALUS_OK;
+}
+
 /* ---- position correction --------------------------------------------------------------------- */
 
-static talus_status correct(solve_job *job, const tl_ccp_body **shifts) {
+static talus_status aim_rows(solve_job *job, bool *is_needed) {
   tl_held *held = job->held;
   tl_device *device = job->device;
-  const talus_solve_def *settings = job->settings;
-  *shifts = job->have_bounced ? held->impacts.thrown.data : NULL;
-  if (!(settings->recovery > 0))
-    return TALUS_OK;
   const tl_aim_task aim = {.rows = job->rows,
                            .order = job->order,
                            .contacts = held->near.contacts.data,
                            .gaps = job->have_bounced ? held->impacts.gaps.data : NULL,
                            .h = (talus_real)job->crowd->dt,
                            .slop = held->slop,
-                           .share = (talus_real)settings->recovery,
+                           .share = (talus_real)job->settings->recovery,
                            .recovery_speed = held->recovery_speed,
                            .deep = DEEP * held->slop,
                            .found = TL_HELD_WORD(held, aim)};
-  const tl_still_task still = {held->solver.data, held->shifts.data};
   uint32_t found;
   TL_TRY(device->calls->clear(device, aim.found, sizeof found));
   TL_DEVICE_LAUNCH(aim, aim, job->rows.count);
   TL_TRY(device->calls->download(device, &found, aim.found, sizeof found));
-  if (!(found & TL_AIM_DEEP) && !(job->most * job->crowd->dt > (double)held->slop))
+  *is_needed = (found & TL_AIM_DEEP) || job->most * job->crowd->dt > (double)held->slop;
+  return TALUS_OK;
+}
+
+/* Rows of gradient methods have no colours: made anew, with the velocities of the solution. */
+static talus_status colour_again(solve_job *job) {
+  bool is_needed;
+  job->is_gradient = false;
+  TL_TRY(find_colours(job));
+  TL_TRY(tl_held_make_rows(job));
+  return aim_rows(job, &is_needed);
+}
+
+static talus_status correct(solve_job *job, const tl_ccp_body **shifts) {
+  tl_held *held = job->held;
+  tl_device *device = job->device;
+  const talus_solve_def *settings = job->settings;
+  bool is_needed;
+  *shifts = job->have_bounced ? held->impacts.thrown.data : NULL;
+  if (!(settings->recovery > 0))
     return TALUS_OK;
+  const tl_still_task still = {held->solver.data, held->shifts.data};
+  TL_TRY(aim_rows(job, &is_needed));
+  if (!is_needed)
+    return TALUS_OK;
+  if (job->is_gradient)
+    TL_TRY(colour_again(job));
   TL_DEVICE_LAUNCH(still, still, held->bodies);
   const int sweeps = (settings->iterations + SHARE - 1) / SHARE;
   TL_TRY(visit_all(job, TL_TASK_lift, 0, sweeps));
@@ -301,14 +328,14 @@ static talus_status correct(solve_job *job, const tl_ccp_body **shifts) {
 
 talus_status tl_held_solve(tl_held *held, const tl_crowd *crowd, tl_solve_report *report,
                            const tl_ccp_body **shifts) {
-  tl_device *device = held->device;
   solve_job job = {.held = held,
-                   .device = device,
+                   .device = held->device,
                    .crowd = crowd,
                    .settings = &crowd->model->solve,
                    .report = report,
                    .rows = {.count = held->after.count},
-                   .is_ncp = held->ncp > 0};
+                   .is_ncp = held->ncp > 0,
+                   .is_gradient = crowd->model->solve.method != TALUS_GAUSS_SEIDEL};
   *shifts = NULL;
   if (job.rows.count == 0)
     return TALUS_OK;
@@ -317,13 +344,10 @@ talus_status tl_held_solve(tl_held *held, const tl_crowd *crowd, tl_solve_report
                    job.rows.count);
   TL_TRY(carry(&job));
   TL_TRY(tl_held_bounce(held, crowd, job.rows.count, &job.have_bounced));
-  TL_TRY(find_colours(&job));
-  TL_TRY(make_rows(&job));
-  if (job.settings->warm_start)
-    TL_TRY(warm(&job));
-  TL_TRY(sweep(&job));
-  TL_TRY(note_residual(&job));
-  const tl_store_task store = {job.rows, job.order, held->after.impulses.data};
-  TL_DEVICE_LAUNCH(store, store, job.rows.count);
+  if (job.is_gradient) {
+    TL_TRY(tl_held_iterate(&job));
+    TL_TRY(note_residual(&job));
+  } else
+    TL_TRY(seidel(&job));
   return correct(&job, shifts);
 }

@@ -30,8 +30,9 @@ const char *tl_device_step_obstacle(const tl_model *model, bool has_joints) {
     return "substeps";
   if (model->solve.kind != TALUS_SOLVE_CCP)
     return "solvers other than ccp";
-  if (model->solve.method != TALUS_GAUSS_SEIDEL)
-    return "solve.method other than gauss-seidel";
+  if (model->solve.method != TALUS_GAUSS_SEIDEL && model->solve.reduction != TALUS_REDUCTION_AUTO &&
+      model->solve.reduction != TALUS_REDUCTION_GATHER)
+    return "solve.reduction other than gather";
   if (has_joints)
     return "joints";
   if (has_turning_planes(model))
@@ -138,21 +139,6 @@ static talus_status find_worth(tl_held *held, const tl_crowd *crowd, const tl_cc
   return TALUS_OK;
 }
 
-static talus_status find_depths(tl_held *held, const tl_crowd *crowd, tl_step_report *report) {
-  tl_device *device = held->device;
-  const tl_depth_task task = {.crowd = tl_held_crowd(held, crowd),
-                              .contacts = held->near.contacts.data,
-                              .widths = held->widths.data,
-                              .found = TL_HELD_WORD(held, depths)};
-  double found[3];
-  TL_TRY(device->calls->clear(device, task.found, sizeof found));
-  TL_DEVICE_LAUNCH(depth, task, held->after.count);
-  TL_TRY(device->calls->download(device, found, task.found, sizeof found));
-  report->depths = (tl_depths){found[0], found[1], found[2] > 0};
-  report->has_depths = true;
-  return TALUS_OK;
-}
-
 static talus_status move(tl_held *held, const tl_crowd *crowd, const tl_ccp_body *shifts) {
   tl_device *device = held->device;
   const tl_move_task task = {
@@ -160,7 +146,7 @@ static talus_status move(tl_held *held, const tl_crowd *crowd, const tl_ccp_body
   const tl_thread_guides guides = tl_held_guides(held, crowd);
   TL_DEVICE_LAUNCH(move, task, held->bodies);
   TL_DEVICE_LAUNCH(arrive, guides, held->guides);
-  return device->calls->finish(device);
+  return TALUS_OK;
 }
 
 /* Makes the result valid; the sets of the last step become memory for the next one. */
@@ -188,8 +174,8 @@ static talus_status step(tl_held *held, const tl_crowd *crowd, tl_step_report *r
   const double solved = tl_clock();
   report->wall_solve += solved - found;
   TL_TRY(find_worth(held, crowd, shifts, &report->solve));
-  TL_TRY(find_depths(held, crowd, report));
   TL_TRY(move(held, crowd, shifts));
+  TL_TRY(tl_held_look_back(held, crowd, report));
   take_result(held, crowd);
   report->wall_step += tl_clock() - solved;
   report->is_elsewhere = true;
