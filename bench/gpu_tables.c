@@ -2,9 +2,10 @@
  *
  *   000          ellipsoids of the paper's sizes by its two methods and by ours, and the same scene
  *                as spheres: Table 2's numbers of bodies, Figures 5 to 10
- *   002          spheres: Table 2's numbers of bodies with the errors of single precision; Figure
- * 25 (22 million contacts) 002-lattice  Figure 26 (more than a billion contacts), in pieces, hashed
- * on the device 004          rounded cells beside bins for the particles of the nozzle
+ *   002          spheres: Table 2's numbers of bodies with the errors of single precision;
+ *                Figure 25 (22 million contacts)
+ *   002-lattice  Figure 26 (more than a billion contacts), in pieces, hashed on the device
+ *   004          rounded cells beside bins for the particles of the nozzle
  *
  * Device times exclude copies; least of the repeats. Times of the CPU, with all threads, are of the
  * same call; its rows are compared with the device's byte by byte. `floor` is the time in which the
