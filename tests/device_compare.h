@@ -119,7 +119,7 @@ static inline void compare_rows(talus_detector *detector, const void *cpu, const
   free(home);
 }
 
-/* Returns the bytes that a second call moves. */
+/* Returns the most bytes that a call moves. The list of pairs grows in the first one. */
 static inline uint64_t compare_lent(talus_detect_def def, const talus_detect_bodies *bodies,
                                     bool in_rows) {
   talus_contacts cpu, found;
@@ -130,15 +130,17 @@ static inline uint64_t compare_lent(talus_detect_def def, const talus_detect_bod
   def.memory = TALUS_ON_DEVICE;
   CHECK_OK(talus_detector_create(&def, &detector));
   const talus_detect_bodies lent = lend_bodies(detector, bodies, in_rows);
+  uint64_t most = 0;
   for (int turn = 0; turn < 2; ++turn) {
     CHECK_OK(talus_detector_find_contacts(detector, &lent, &found, &stats));
+    most = stats.moved_bytes > most ? stats.moved_bytes : most;
     CHECK_EQ_U64(found.count, cpu.count);
     CHECK_EQ_U64(stats.contacts, cpu.count);
     compare_rows(detector, cpu.data, found.data, cpu.count * sizeof *cpu.data);
   }
   talus_detector_destroy(detector);
   talus_contacts_free(&cpu);
-  return stats.moved_bytes;
+  return most;
 }
 
 #endif

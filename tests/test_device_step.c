@@ -1,6 +1,7 @@
 /* Worlds that step on a device: physics, what stays there, what goes home, and who takes the steps
  * that a device cannot. The device is `check` (the same code on the host), or what
  * TALUS_TEST_BACKEND names; then it is compared with `check` too. */
+#include "backend/device.h"
 #include "device_compare.h"
 #include "physics/rig.h"
 
@@ -199,6 +200,27 @@ TEST(overlap_is_corrected_after_apgd) {
   CHECK_MSG(rig_report(world).overlap_max < 1e-3, "%g m", rig_report(world).overlap_max);
   CHECK(rig_report(world).kinetic_energy < 1);
   talus_world_destroy(world);
+}
+
+/* A world's contacts come in one piece: a smaller one is no remedy. */
+TEST(a_step_without_room_for_its_contacts_does_not_speak_of_pieces) {
+  talus_status status = TALUS_ERROR_MEMORY;
+  if (backend_of_test() != TALUS_BACKEND_CHECK)
+    SKIP("its memory has no limit");
+  for (size_t bytes = 400000; status == TALUS_ERROR_MEMORY && bytes < 60000000; bytes += 200000) {
+    talus_world *world = make_on(settings(2e-3), TALUS_BACKEND_CHECK);
+    const talus_material stone = rig_material(world, 0.3, 0);
+    const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
+    for (int k = 0; k < 150; ++k) /* 11,175 contacts: 0.8 MB */
+      rig_body(world, TALUS_FREE, ball, stone, 0, 0, 1e-4 * k);
+    tl_device_limit_check(bytes);
+    status = talus_world_step(world, 1);
+    tl_device_limit_check(SIZE_MAX);
+    CHECK_MSG(status == TALUS_OK || !strstr(talus_last_error(), "pieces"), "%s",
+              talus_last_error());
+    talus_world_destroy(world);
+  }
+  CHECK_OK(status);
 }
 
 TEST(a_ball_slides_and_stops_as_friction_says) {

@@ -45,15 +45,15 @@ typedef struct talus_detect_def {
   /* TALUS_ON_DEVICE: position, radius, shape, scale, rotation, fixed and boxes, and the rows that
    * come out, are addresses of the device (talus_detector_allocate, or of your own CUDA code, whose
    * work on them is finished); tables of shapes are in ordinary memory. With a detector only, and
-   * not with the backend cpu. Spheres stay there: their contacts move at most 64 bytes a call, and
+   * not with the backend cpu. Spheres stay there: their contacts move at most 80 bytes a call, and
    * 16 for each body with more than 256 of them. Of other shapes the bodies are copied to the host
    * and back, contacts are not; moved_bytes counts it. */
   talus_memory_kind memory;
   /* On a device, where contacts do not fit beside their bodies: they come home in so many turns,
    * one after the other; the rows are the same. 0: 1. The CPU needs none. */
   int pieces;
-  /* With `broad` bins on a device: the ten stages of Pazouki, Mazhar and Negrut (2012) in place of
-   * ours, timed in stage_ms. For comparisons; bodies of about one size, no planes. */
+  /* Contacts with `broad` bins on a device: the ten stages of Pazouki, Mazhar and Negrut (2012) in
+   * place of ours, timed in stage_ms. For comparisons; bodies of about one size, no planes. */
   bool published;
 } talus_detect_def;
 

@@ -145,13 +145,13 @@ static talus_status find_points(tl_device *device, tl_device_shapes *blocks, tl_
 
 static talus_status place_points(tl_device *device, tl_device_spheres *near,
                                  tl_device_shapes *blocks, const tl_pair_task *task, size_t pairs,
-                                 size_t pieces, size_t *count) {
+                                 const tl_spheres_asked *spheres, size_t *count) {
   uint64_t total;
   TL_DEVICE_RESERVE(blocks->targets, pairs + 1, uint64_t);
   TL_TRY(device->calls->sum(device, pairs, task->counts, blocks->targets.data));
   TL_TRY(device->calls->download(device, &total, (uint64_t *)blocks->targets.data + pairs,
                                  sizeof total));
-  TL_TRY(tl_device_reserve_contacts(device, near, (size_t)total, pieces));
+  TL_TRY(tl_device_reserve_contacts(device, near, spheres, (size_t)total));
   const tl_place_task place = {.owners = task->owners,
                                .others = task->others,
                                .counts = task->counts,
@@ -168,7 +168,8 @@ static talus_status place_points(tl_device *device, tl_device_spheres *near,
 /* Those of pairs first, first + 1, ... */
 static talus_status find_contacts(tl_device *device, tl_device_spheres *near,
                                   tl_device_shapes *blocks, const tl_thread_bodies *bodies,
-                                  size_t first, size_t pairs, size_t pieces, size_t *count) {
+                                  const tl_spheres_asked *spheres, size_t first, size_t pairs,
+                                  size_t *count) {
   TL_DEVICE_RESERVE(blocks->counts, pairs, uint32_t);
   TL_DEVICE_RESERVE(blocks->points, pairs, tl_point);
   TL_DEVICE_RESERVE(blocks->starts, pairs, uint32_t);
@@ -182,7 +183,7 @@ static talus_status find_contacts(tl_device *device, tl_device_spheres *near,
                        .used = blocks->used.data,
                        .starts = blocks->starts.data};
   TL_TRY(find_points(device, blocks, &task, pairs));
-  return place_points(device, near, blocks, &task, pairs, pieces, count);
+  return place_points(device, near, blocks, &task, pairs, spheres, count);
 }
 
 static talus_status find_in_pieces(tl_device *device, tl_device_spheres *near,
@@ -193,7 +194,7 @@ static talus_status find_in_pieces(tl_device *device, tl_device_spheres *near,
   for (size_t first = 0; first < pairs; first += each) {
     const size_t n = pairs - first < each ? pairs - first : each;
     size_t found;
-    TL_TRY(find_contacts(device, near, blocks, bodies, first, n, pieces, &found));
+    TL_TRY(find_contacts(device, near, blocks, bodies, spheres, first, n, &found));
     *count += found;
     if (pieces > 1 && found > 0)
       TL_TRY(spheres->take(spheres->context, near->contacts.data, found));

@@ -32,12 +32,13 @@ talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t
   return device->calls->resize(device, block, bytes + bytes / 32);
 }
 
-talus_status tl_device_reserve_contacts(tl_device *device, tl_device_spheres *blocks, size_t n,
-                                        size_t pieces) {
+talus_status tl_device_reserve_contacts(tl_device *device, tl_device_spheres *blocks,
+                                        const tl_spheres_asked *asked, size_t n) {
+  const size_t pieces = asked->pieces > 1 ? asked->pieces : 1;
   const talus_status status =
       tl_device_reserve(device, &blocks->contacts, n, sizeof(talus_row_contact));
   const double left = (double)device->calls->left(device);
-  if (status != TALUS_ERROR_MEMORY || !(left > sizeof(talus_row_contact)))
+  if (status != TALUS_ERROR_MEMORY || !asked->take || !(left > sizeof(talus_row_contact)))
     return status;
   char message[512]; /* the reason, which is about to be replaced */
   (void)snprintf(message, sizeof message, "%s", tl_last_message());
@@ -505,7 +506,7 @@ talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *block
     return TALUS_OK;
   const size_t pieces = asked->pieces > 1 ? asked->pieces : 1,
                each = (*count + pieces - 1) / pieces;
-  TL_TRY(tl_device_reserve_contacts(device, blocks, each, pieces));
+  TL_TRY(tl_device_reserve_contacts(device, blocks, asked, each));
   for (size_t first = 0; first < *count; first += each) {
     const size_t n = smaller(each, *count - first);
     const tl_contact_task write = {.rows = search.rows,

@@ -38,7 +38,7 @@ typedef struct tl_spheres_asked {
   /* Instead of rows and fixed: arrays of the caller on the device. No planes. */
   const tl_lent_spheres *lent;
   /* More than 1: contacts are written in so many turns, each into the same block, and handed to
-   * `take`, in canonical order. */
+   * `take`, in canonical order. take: NULL: all at once. */
   size_t pieces;
   tl_take_contacts *take;
   void *context;
@@ -77,10 +77,10 @@ talus_status tl_device_tell(tl_device *device, tl_spheres_times *times);
 /* Makes room for n elements; the old content is lost. */
 talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t n, size_t size);
 
-/* The same for contacts, of which each of `pieces` turns has n. If there is no memory, the message
- * says how many turns would do. */
-talus_status tl_device_reserve_contacts(tl_device *device, tl_device_spheres *blocks, size_t n,
-                                        size_t pieces);
+/* The same for contacts, of which each turn has n. If there is no memory, and somebody takes
+ * pieces, the message says how many would do. */
+talus_status tl_device_reserve_contacts(tl_device *device, tl_device_spheres *blocks,
+                                        const tl_spheres_asked *asked, size_t n);
 
 #define TL_DEVICE_RESERVE(block, n, type)                                                          \
   TL_TRY(tl_device_reserve(device, &(block), (n), sizeof(type)))

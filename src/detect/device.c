@@ -287,7 +287,7 @@ static talus_status ask(talus_detector *detector, const talus_detect_bodies *bod
                               .by_cells = by_cells(detector),
                               .as_published = as_published(detector),
                               .pieces = (size_t)detector->def.pieces,
-                              .take = bring,
+                              .take = tl_detect_is_lent(detector) ? NULL : bring,
                               .context = detector};
   set_periods(&detector->model, asked);
   return bodies->shapes ? take_planes(detector, asked) : TALUS_OK;

@@ -15,6 +15,8 @@
 
 #define ALIGNED ((size_t)64) /* bytes: alignment of the data of a block */
 #define UNUSED  0xFF         /* around blocks, and in new ones: NaN */
+/* bytes of a block: its room is counted in a size_t */
+#define MOST_ROOM (SIZE_MAX / 2)
 
 /* Whole pages, the last of which is the guard. The data end less than ALIGNED bytes before the
  * guard. */
@@ -187,7 +189,7 @@ static talus_status resize(tl_device *device, tl_device_block *block, size_t byt
   if (bytes == 0)
     return TALUS_OK;
   void *data = NULL;
-  if (bytes > most_bytes || device->count.held > most_bytes - bytes)
+  if (bytes > MOST_ROOM || bytes > most_bytes || device->count.held > most_bytes - bytes)
     return tl_fail(TALUS_ERROR_MEMORY, "the check device may hold %zu bytes, %zu more are wanted",
                    most_bytes, bytes);
   TL_TRY(take(self, bytes, &data));
