@@ -120,7 +120,9 @@ static void show_stats(const options *wanted, const findings *found, const char 
                                        "scan",  "loads", "count", "scan", "write"};
   for (size_t i = 0; i < sizeof rows / sizeof *rows - (wanted->pairs ? 1 : 0); ++i)
     printf("  %-12s %12.3f %12.1f\n", rows[i].name, rows[i].ms, per * rows[i].ms);
-  for (size_t i = 0; i < 10 && found->def.published && !stats->fallback; ++i)
+  const bool has_stages =
+      found->def.published && stats->backend != TALUS_BACKEND_CPU && !wanted->pairs;
+  for (size_t i = 0; i < 10 && has_stages; ++i)
     printf("  %2zu %-9s %12.3f %12.1f\n", i + 1, stages[i], stats->stage_ms[i],
            per * stats->stage_ms[i]);
 }
@@ -306,7 +308,7 @@ int cli_contacts(int argc, char **argv) {
               "               surfaces, the normal from a to b, the gap: < 0 where they overlap\n"
               "They do not depend on --broad and --threads. Touching counts. Without -o they\n"
               "are shown, unless --stats or --json is given. A device has --broad auto, bins,\n"
-              "cells, and bins-published, whose ten stages --stats shows.\n",
+              "cells, and bins-published, whose ten stages --stats shows (not with --pairs).\n",
       .least = 1,
       .most = 1,
       .wants = "a file of bodies"};
