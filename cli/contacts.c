@@ -88,18 +88,6 @@ static void show_backend(const talus_detect_stats *stats) {
          cli_bytes((double)stats->device_bytes, held));
 }
 
-/* Of the published bins, where a device has taken them: the CPU and pairs have ours. */
-static void show_stages(const talus_detect_stats *stats, double per) {
-  static const char *const stages[] = {"count", "scan",  "write", "sort", "active",
-                                       "scan",  "loads", "count", "scan", "write"};
-  double all = 0;
-  for (size_t i = 0; i < 10; ++i)
-    all += stats->stage_ms[i];
-  for (size_t i = 0; i < 10 && all > 0; ++i)
-    printf("  %2zu %-9s %12.3f %12.1f\n", i + 1, stages[i], stats->stage_ms[i],
-           per * stats->stage_ms[i]);
-}
-
 static void show_stats(const options *wanted, const findings *found, const char *path) {
   const talus_detect_stats *stats = &found->stats;
   char bytes[CLI_DURATION_BYTES];
@@ -128,9 +116,15 @@ static void show_stats(const options *wanted, const findings *found, const char 
               {"broad", stats->broad_ms},
               {"sort", stats->sort_ms},
               {"narrow", stats->narrow_ms}};
+  static const char *const stages[] = {"count", "scan",  "write", "sort", "active",
+                                       "scan",  "loads", "count", "scan", "write"};
   for (size_t i = 0; i < sizeof rows / sizeof *rows - (wanted->pairs ? 1 : 0); ++i)
     printf("  %-12s %12.3f %12.1f\n", rows[i].name, rows[i].ms, per * rows[i].ms);
-  show_stages(stats, per);
+  const bool has_stages =
+      found->def.published && stats->backend != TALUS_BACKEND_CPU && !wanted->pairs;
+  for (size_t i = 0; i < 10 && has_stages; ++i)
+    printf("  %2zu %-9s %12.3f %12.1f\n", i + 1, stages[i], stats->stage_ms[i],
+           per * stats->stage_ms[i]);
 }
 
 static void show_json(const options *wanted, const findings *found, const char *path) {
@@ -314,7 +308,7 @@ int cli_contacts(int argc, char **argv) {
               "               surfaces, the normal from a to b, the gap: < 0 where they overlap\n"
               "They do not depend on --broad and --threads. Touching counts. Without -o they\n"
               "are shown, unless --stats or --json is given. A device has --broad auto, bins,\n"
-              "cells, and bins-published, whose ten stages --stats shows.\n",
+              "cells, and bins-published, whose ten stages --stats shows (not with --pairs).\n",
       .least = 1,
       .most = 1,
       .wants = "a file of bodies"};

@@ -127,8 +127,7 @@ TEST(other_forms_are_refused_with_their_place) {
       "bodies:\n  -1\n",
       "\x01",
       "a: -\n",
-      "a: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"
-      "]]]]]]]]\n"};
+      "a: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]\n"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i) {
     tree t;
     grow(&t, tl_plain_parse, texts[i], false);

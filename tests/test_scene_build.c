@@ -219,6 +219,16 @@ TEST(bodies_that_are_refused_are_called_by_their_entries) {
             "%s", message);
 }
 
+TEST(copy_that_is_refused_is_named) {
+  const char *message =
+      build_error("talus: 1\nuntil: 1\nmaterials: {rock: {}}\n"
+                  "domain: {box: [[-1, -1, -1], [1, 1, 1]]}\nbodies:\n"
+                  "  - {shape: {sphere: 0.1}, repeat: {count: 9, shift: [0, 0, 0.3]}}\n");
+  CHECK_MSG(strncmp(message, "test.yaml:6:5: bodies.0: copy 4: its centre is at z = 1.2 m", 59) ==
+                0,
+            "%s", message);
+}
+
 TEST(mistakes_that_only_the_world_sees_come_together) {
   const char *message =
       build_error("talus: 1\nuntil: 1\nmaterials: {rock: {density: 1000}}\nshapes:\n"

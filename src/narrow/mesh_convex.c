@@ -14,6 +14,8 @@
 #define SLANT    0.03
 /* Part of the extent: a point that is farther beside a triangle is not over it. */
 #define END_SLACK 1e-9
+/* Part of the extent: a corner of a solid that sticks out beside a facet by more is not flush. */
+#define FLUSH 0.01
 
 typedef struct convex_job {
   tl_mesh_posed m;
@@ -111,14 +113,16 @@ static bool is_through(const convex_job *job, const view *facet, talus_dvec3 p, 
 }
 
 /* Whether the body comes out of a solid by less than `most` where this triangle is: all of it is
- * before its plane then. */
-static bool is_shorter_way(const convex_job *job, uint32_t t, talus_dvec3 local, double most) {
+ * before its plane then. A place in front of the triangle is out already, but not by being beside
+ * the facet that it is behind. */
+static bool is_shorter_way(const convex_job *job, uint32_t t, talus_dvec3 local, double most,
+                           bool is_beside) {
   const tl_mesh_posed *m = &job->m;
   const tl_facets *f = m->f;
   const uint32_t facet = f->triangle_facet[t];
   const talus_dvec3 n = tl_facets_normal(f, facet);
   const double s = tl_ddot(n, local) - f->plane[4 * (size_t)facet + 3];
-  if (s > END_SLACK * f->extent) /* it is in front of that */
+  if (s > END_SLACK * f->extent && !is_beside)
     return true;
   const talus_dvec3 down = tl_dscale(tl_frame_to_world(&m->frame, n), -1);
   const double least = tl_ddot(down, tl_dsub(m->position, tl_convex_support(&job->body, down))) -
@@ -129,7 +133,7 @@ static bool is_shorter_way(const convex_job *job, uint32_t t, talus_dvec3 local,
 /* True if the surface is nearer to a place of the body, behind a facet, than that facet is, and is
  * a way out of the body as well. The side of a block is none for the corner of another block that
  * lies on it: that one is beside its own end, but the body would have to go all of its width. */
-static bool is_nearer(const convex_job *job, talus_dvec3 local, double distance) {
+static bool is_nearer(const convex_job *job, talus_dvec3 local, double distance, bool is_beside) {
   const tl_mesh_posed *m = &job->m;
   const tl_facets *f = m->f;
   const tl_tree_box box = {{local.x - distance, local.y - distance, local.z - distance},
@@ -144,7 +148,7 @@ static bool is_nearer(const convex_job *job, talus_dvec3 local, double distance)
                                 tl_facets_point(f, rows[2])};
       int part;
       if (tl_dlength(tl_dsub(local, tl_nearest_on_triangle(local, v, &part))) < limit &&
-          (f->two_sided || is_shorter_way(job, t, local, distance * m->scale)))
+          (f->two_sided || is_shorter_way(job, t, local, distance * m->scale, is_beside)))
         return true;
     }
   return false;
@@ -159,11 +163,16 @@ static bool add_place(convex_job *job, const view *facet, talus_dvec3 p, uint32_
     return false;
   const talus_dvec3 local = tl_mesh_to_local(m, p);
   const talus_dvec3 normal = normal_of(facet);
-  if (!is_over(facet, local, normal, END_SLACK * m->f->extent))
+  /* Where a point is beside a facet of a solid by less than it is deep, the edge of the facet is
+   * nearer to the side of the body than to its bottom, and finds no way out by the bottom: the
+   * corner of a box that lies flush on a block of mesh. */
+  const bool is_beside = !is_over(facet, local, normal, END_SLACK * m->f->extent);
+  const double flush = fmin(-height / m->scale, FLUSH * m->f->extent);
+  if (is_beside && (m->f->two_sided || !(flush > 0) || !is_over(facet, local, normal, flush)))
     return false;
   /* A point behind one facet may be behind another one that is nearer: the shortest way counts. */
-  if (height < 0 &&
-      (!is_through(job, facet, p, height, normal) || is_nearer(job, local, -height / m->scale)))
+  if (height < 0 && (!is_through(job, facet, p, height, normal) ||
+                     is_nearer(job, local, -height / m->scale, is_beside)))
     return false;
   const tl_point point = tl_point_at(p, facet->away, gap, feature, facet->key);
   tl_mesh_points_add(&job->points, &point);

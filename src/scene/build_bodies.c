@@ -91,8 +91,11 @@ static talus_status add_bodies(tl_builder *b, const tl_scene_body *body) {
   if (has_surface(body) && body->fixed)
     def.kind = TALUS_KINEMATIC; /* that stays where it is */
   const uint64_t count = (uint64_t)tl_repeat_count(body);
-  for (uint64_t i = 0; i < count; ++i)
-    TL_TRY(add_body(b, body, &def, i));
+  for (uint64_t i = 0; i < count; ++i) {
+    const talus_status status = add_body(b, body, &def, i);
+    if (status != TALUS_OK)
+      return is_one ? status : tl_fail_in(status, "copy %llu", (unsigned long long)i);
+  }
   return TALUS_OK;
 }
 

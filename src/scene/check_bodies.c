@@ -301,9 +301,28 @@ static void check_name(tl_checker *checker, tl_node_id node, const char *name, s
     checker->status = tl_names_add(&checker->bodies, name, (uint32_t)row, &first);
 }
 
+/* Nothing but their motion moves these bodies. */
+static void check_spread(tl_checker *checker, tl_node_id node, const tl_scene_body *body,
+                         const char *path) {
+  static const char *const keys[] = {"velocity", "spin"};
+  const double *const values[] = {body->spread->velocity, body->spread->spin};
+  const tl_node_id at = tl_check_value(checker, node, "spread");
+  if (!body->fixed && !tl_object_has(&tl_schema_body, body, "motion"))
+    return;
+  for (int i = 0; i < 2; ++i)
+    if (tl_object_good(&tl_schema_spread, body->spread, keys[i]) && !is_zero(values[i]))
+      tl_problem_add(checker->problems, tl_check_mark(checker, at, keys[i]),
+                     "%s.spread.%s is given for bodies that %s; expected none", path, keys[i],
+                     body->fixed ? "are fixed" : "have `motion`");
+}
+
 static void check_copies(tl_checker *checker, tl_node_id node, const tl_scene_body *body,
                          const char *path) {
-  if (body->spread && body->repeat.count == 0)
+  const bool is_refused = tl_object_has(&tl_schema_body, body, "repeat") &&
+                          !tl_object_good(&tl_schema_body, body, "repeat");
+  if (body->spread && body->spread->object.bad != UINT32_MAX)
+    check_spread(checker, node, body, path);
+  if (body->spread && body->repeat.count == 0 && !is_refused)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "spread"),
                    "%s.spread is for copies; expected `repeat` as well", path);
   if (tl_object_good(&tl_schema_body, body, "repeat") && tl_repeat_count(body) > COPIES)
@@ -316,7 +335,7 @@ static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body
   char path[PATH];
   snprintf(path, sizeof path, "bodies.%zu", row);
   check_name(checker, node, body->name, row, body->repeat.count == 0);
-  if (body->repeat.count > 0)
+  if (body->repeat.count > 0 && !body->group)
     note_group(checker, body->name);
   check_copies(checker, node, body, path);
   const int shape = check_shape_use(checker, node, &body->shape, path);
@@ -405,9 +424,12 @@ void tl_check_bodies(tl_checker *checker) {
     const char *name = bodies[i].table  ? bodies[i].table->name
                        : bodies[i].from ? bodies[i].from->name
                                         : bodies[i].name;
+    const char *group = bodies[i].table  ? bodies[i].table->group
+                        : bodies[i].fill ? bodies[i].fill->group
+                                         : NULL;
     if (!tl_scene_is_one(&bodies[i])) {
       check_name(checker, node, name, i, false);
-      note_group(checker, bodies[i].from ? NULL : name);
+      note_group(checker, bodies[i].from || group ? NULL : name);
     }
     if (bodies[i].fill)
       check_fill(checker, tl_check_value(checker, node, "fill"), bodies[i].fill, i);

@@ -11,8 +11,8 @@ const tl_map tl_schema_repeat = {
         "axis through `through`, with its velocity and spin, and then shifted by k times "
         "`shift`. Each entry of a list copies all that the ones before it made: rows, then "
         "layers of rows. A `name` is the group of all copies, if `group` is not given, and what "
-        "`--set bodies.NAME.repeat.0.count=20` calls the entry; joints and probes cannot name "
-        "a copy.",
+        "`--set bodies.NAME.repeat.count=20` (in a list `repeat.0.count`) calls the entry; joints "
+        "and probes cannot name a copy.",
     .keys = (const tl_key[]){
         {KEY(OWNER, count, INTEGER), .range = {1, 2e9, false}, .example = "20",
          .help = "how many there are, the body itself included"},
