@@ -40,7 +40,7 @@ demo:
 	@echo "  build/release/talus info demo.out --plot energy   a curve, here in the terminal"
 
 test:
-	@echo "make test: about half an hour on two cores, about 5 GB of disk (build/); on a bare system it downloads 302 MB of packages (1.2 GB installed); JOBS=1 for one core"
+	@echo "make test: about twenty minutes on two cores, about 7 GB of disk (build/); on a bare system it downloads 302 MB of packages (1.2 GB installed); JOBS=1 for one core"
 	@scripts/setup test
 	@scripts/run-tests release single core asan-ubsan fuzz
 
