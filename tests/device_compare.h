@@ -34,6 +34,7 @@ static inline size_t compare(talus_detect_def def, const talus_detect_bodies *bo
     def.no_fallback = turn < 2;
     CHECK_OK(talus_find_contacts(&def, bodies, &device, &stats));
     CHECK(turn == 2 || (stats.backend == def.backend && stats.fallback == NULL));
+    CHECK(!stats.fallback || strstr(stats.fallback, "published bins know no planes"));
     CHECK(turn != 1 || bodies->count == 0 || stats.broad == TALUS_BROAD_CELLS);
     CHECK_EQ_U64(device.count, cpu.count);
     for (size_t i = 0; i < cpu.count; ++i)

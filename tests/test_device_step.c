@@ -207,7 +207,7 @@ TEST(a_step_without_room_for_its_contacts_does_not_speak_of_pieces) {
   talus_status status = TALUS_ERROR_MEMORY;
   if (backend_of_test() != TALUS_BACKEND_CHECK)
     SKIP("its memory has no limit");
-  for (size_t bytes = 400000; status == TALUS_ERROR_MEMORY && bytes < 60000000; bytes += 200000) {
+  for (size_t bytes = 2000000; status == TALUS_ERROR_MEMORY && bytes < 60000000; bytes += 400000) {
     talus_world *world = make_on(settings(2e-3), TALUS_BACKEND_CHECK);
     const talus_material stone = rig_material(world, 0.3, 0);
     const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
