@@ -91,6 +91,8 @@ static talus_status add_bodies(tl_builder *b, const tl_scene_body *body) {
   if (has_surface(body) && body->fixed)
     def.kind = TALUS_KINEMATIC; /* that stays where it is */
   const uint64_t count = (uint64_t)tl_repeat_count(body);
+  if (!is_one)
+    TL_TRY(tl_world_expect(b->world, count));
   for (uint64_t i = 0; i < count; ++i) {
     const talus_status status = add_body(b, body, &def, i);
     if (status != TALUS_OK)

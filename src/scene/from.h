@@ -22,6 +22,10 @@ talus_status tl_from_check_material(const talus_scene *scene, const char *name,
  * `spout`". In world/borrow.c. */
 talus_status tl_world_list_flow(const talus_world *old, tl_from_names *list);
 
+/* Takes the memory of so many more bodies, so that too many of them are refused at once. In
+ * world/bodies.c. */
+talus_status tl_world_expect(talus_world *world, uint64_t more);
+
 /* Adds bodies of another world, in its order (talus_world_take). The first `own` materials of the
  * world replace those of the same name. Names of the other world's materials go to `seen` (may be
  * NULL). In world/borrow.c: a stage does not look into worlds. */

@@ -31,8 +31,10 @@ const tl_map tl_schema_spread = {
     .title = "spread",
     .plural = "spreads",
     .size = sizeof(OWNER),
-    .help = "Random differences between the copies of a body, along world axes: each component is "
-            "shifted by a number between minus and plus this, uniformly.",
+    .help =
+        "Random differences between the copies of a body, along world axes: each component is "
+        "shifted by a number between minus and plus this, uniformly. Entries with the same `seed` "
+        "have the same numbers.",
     .keys = (const tl_key[]){
         {KEY(OWNER, at, NUMBERS), .count = 3, NOT_NEGATIVE, .unit = "m", .fallback = "[0, 0, 0]",
          .example = "[0, 0, 0.1]", .help = "of the position"},

@@ -3,6 +3,7 @@
 #include "base/quote.h"
 #include "crowd/asleep.h"
 #include "narrow/narrow.h"
+#include "scene/from.h"
 #include "shape/shape.h"
 #include "shape/solid.h"
 #include "world/world.h"
@@ -69,6 +70,11 @@ talus_status tl_world_reserve(talus_world *world, size_t n) {
   }
   world->capacity = capacity;
   return reserve_lazy(world);
+}
+
+talus_status tl_world_expect(talus_world *world, uint64_t more) {
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(tables), TL_READ | TL_WRITE));
+  return tl_world_reserve(world, world->model.bodies + (size_t)more);
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 is there still. memory.c, which is preloaded, refuses the k-th block; threads that cannot be made are told, too."""
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -171,3 +172,16 @@ def test_run_goes_on_with_fewer_threads_where_the_system_has_no_more(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "could not start 200 threads" in (tmp_path / "many/log.txt").read_text()
     assert done.stdout.split()[1] == whole.stdout.split()[1]
+
+
+def test_more_copies_than_memory_are_refused_at_once(tmp_path):
+    """Before the first of them is made: they would fill the machine, one after the other."""
+    (tmp_path / "many.yaml").write_text(HEAP.split("  - fill:")[0] +
+                                        "  - {shape: grain, repeat: {count: 2000000000, shift: [1, 0, 0]}}\n")
+    limit = 1 << 30
+    done = talus("check", "many.yaml", cwd=tmp_path,
+                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+    if "anitizer" in done.stderr:
+        pytest.skip("a sanitizer needs more room than that")
+    assert done.returncode != 0
+    assert int(re.search(r"out of memory: could not get \d+ bytes \((\d+) are held", done.stderr)[1]) < 1 << 20
