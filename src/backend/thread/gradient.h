@@ -95,29 +95,12 @@ typedef struct tl_apart_task {
   tl_thread_numbers numbers;
 } tl_apart_task;
 
-/* Twice the kinetic energy of a velocity and a spin. Locked directions have an inverse of 0 and no
- * velocity. */
-TL_FN double tl_apart_energy(const tl_ccp_body *body, const tl_ccp_tensor *tensor, talus_vec3 v,
-                             talus_vec3 w) {
-  if (body->inv_inertia >= 0)
-    return (double)(tl_length2(v) / body->inv_mass + tl_length2(w) / body->inv_inertia);
-  const talus_vec3 m = tensor->inv_mass;
-  tl_sym3 inverse = tensor->inv_inertia, inertia = tl_sym3_diagonal(tl_vec3(0, 0, 0));
-  inverse.xx = inverse.xx > 0 ? inverse.xx : 1;
-  inverse.yy = inverse.yy > 0 ? inverse.yy : 1;
-  inverse.zz = inverse.zz > 0 ? inverse.zz : 1;
-  if (!tl_sym3_inverse(inverse, &inertia))
-    return 0;
-  return (double)((m.x > 0 ? v.x * v.x / m.x : 0) + (m.y > 0 ? v.y * v.y / m.y : 0) +
-                  (m.z > 0 ? v.z * v.z / m.z : 0) + tl_dot(w, tl_sym3_mul_vec(inertia, w)));
-}
-
 TL_FN void tl_apart_at(const tl_apart_task *task, size_t i) {
   const tl_ccp_body to = task->to[i], from = task->from[i];
   double energy = 0;
   if (to.inv_mass > 0)
-    energy = tl_apart_energy(&to, task->rows.tensors ? &task->rows.tensors[i] : 0,
-                             tl_sub(to.v, from.v), tl_sub(to.w, from.w));
+    energy = tl_ccp_energy(&to, task->rows.tensors ? &task->rows.tensors[i] : 0,
+                           tl_sub(to.v, from.v), tl_sub(to.w, from.w));
   tl_number_put(&task->numbers, 0, i, energy);
 }
 

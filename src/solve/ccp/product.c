@@ -145,23 +145,6 @@ static void lay_in(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Twice the kinetic energy of a velocity and a spin. Locked directions have an inverse of 0 and no
- * velocity. */
-static double energy_of(const tl_ccp_body *body, const tl_ccp_tensor *tensor, talus_vec3 v,
-                        talus_vec3 w) {
-  if (body->inv_inertia >= 0)
-    return (double)(tl_length2(v) / body->inv_mass + tl_length2(w) / body->inv_inertia);
-  const talus_vec3 m = tensor->inv_mass;
-  tl_sym3 inverse = tensor->inv_inertia, inertia = {0, 0, 0, 0, 0, 0};
-  inverse.xx = inverse.xx > 0 ? inverse.xx : 1;
-  inverse.yy = inverse.yy > 0 ? inverse.yy : 1;
-  inverse.zz = inverse.zz > 0 ? inverse.zz : 1;
-  if (!tl_sym3_inverse(inverse, &inertia))
-    return 0;
-  return (double)((m.x > 0 ? v.x * v.x / m.x : 0) + (m.y > 0 ? v.y * v.y / m.y : 0) +
-                  (m.z > 0 ? v.z * v.z / m.z : 0) + tl_dot(w, tl_sym3_mul_vec(inertia, w)));
-}
-
 /* bodies; adding to one tally again and again would wait for each addition */
 #define TOGETHER ((size_t)64)
 
@@ -175,9 +158,9 @@ static void compare(void *context, size_t begin, size_t end, tl_tally *norm) {
     for (size_t k = 0; k < count; ++k) {
       const size_t i = first + k;
       if (job->out[i].inv_mass > 0)
-        each[k] =
-            energy_of(&job->out[i], rows->tensors ? &rows->tensors[i] : NULL,
-                      tl_sub(job->out[i].v, job->from[i].v), tl_sub(job->out[i].w, job->from[i].w));
+        each[k] = tl_ccp_energy(&job->out[i], rows->tensors ? &rows->tensors[i] : NULL,
+                                tl_sub(job->out[i].v, job->from[i].v),
+                                tl_sub(job->out[i].w, job->from[i].w));
     }
     tl_ccp_tally_numbers(each, (count + W - 1) / W, norm);
   }
