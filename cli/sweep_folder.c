@@ -30,12 +30,13 @@ static bool print_scene(FILE *to, const void *text) {
          fputs(text, to) >= 0;
 }
 
-/* True if a file has exactly that text, after a comment line that older studies do not have. */
-static bool has_text(const char *path, const char *text) {
-  char why[4400];
-  FILE *file = tl_input_file(path, why, sizeof why);
+/* True if a file has exactly that text, after a comment line that older studies do not have.
+ * why: empty if the file could be read. */
+static bool has_text(const char *path, const char *text, char *why, size_t size) {
+  FILE *file = tl_input_file(path, why, size);
   if (!file)
     return false;
+  *why = '\0';
   int first = fgetc(file);
   while (first == '#') {
     int c;
@@ -49,6 +50,10 @@ static bool has_text(const char *path, const char *text) {
   for (; *text && same; ++text)
     same = fgetc(file) == (unsigned char)*text;
   same = same && fgetc(file) == EOF;
+  if (ferror(file)) {
+    same = false;
+    snprintf(why, size, "%s: cannot be read: %s", path, strerror(errno));
+  }
   fclose(file);
   return same;
 }
@@ -162,8 +167,13 @@ static int claim(const sweep *study, const char *text) {
     cli_error("%s: the study would replace the scene itself; choose another folder with -o", path);
     return CLI_INPUT;
   }
-  if (is_there && has_text(path, text))
+  char why[4400] = "";
+  if (is_there && has_text(path, text, why, sizeof why))
     return sweep_prove(study, false);
+  if (*why && S_ISREG(there.st_mode)) {
+    cli_error("%s; talus sweep must see whether this study is the one that is there", why);
+    return CLI_FAILED;
+  }
   if (is_there && !study->force) {
     cli_error("%s: this folder is of another study: its scene.yaml differs from %s; choose another "
               "folder with -o, or --force to begin anew here",

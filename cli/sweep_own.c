@@ -8,14 +8,18 @@
 
 #include "base/input.h"
 
-/* As much of it as there is room for. */
-static bool read_head(const char *path, char *head, size_t size) {
-  char why[4400];
-  FILE *file = tl_input_file(path, why, sizeof why);
+#define WHY_BYTES 4400
+
+/* As much of it as there is room for; false, and why, if it cannot be read. */
+static bool read_head(const char *path, char *head, size_t size, char why[WHY_BYTES]) {
+  FILE *file = tl_input_file(path, why, WHY_BYTES);
   if (!file)
     return false;
+  errno = 0;
   head[fread(head, 1, size - 1, file)] = '\0';
   const bool good = !ferror(file);
+  if (!good)
+    snprintf(why, WHY_BYTES, "%s: cannot be read: %s", path, strerror(errno));
   fclose(file);
   return good;
 }
@@ -44,23 +48,35 @@ static bool is_log(const char *head) {
          begins(head + strspn(head, "\n"), "libgomp: ") || begins(head, "OMP: ");
 }
 
-/* Whether it is not there, empty, or ours. A link is not, whatever it points to: it would be
+typedef enum verdict { OURS, FOREIGN, UNREAD } verdict;
+
+/* Ours is also what is not there or empty. A link is foreign, whatever it points to: it would be
  * followed. */
-static bool may_go(const char *path, bool (*is_ours)(const char *)) {
+static verdict judge(const char *path, bool (*is_ours)(const char *), char why[WHY_BYTES]) {
   char head[4096];
   struct stat there;
-  if (lstat(path, &there) != 0)
-    return errno == ENOENT;
+  if (lstat(path, &there) != 0) {
+    snprintf(why, WHY_BYTES, "%s: cannot be looked at: %s", path, strerror(errno));
+    return errno == ENOENT ? OURS : UNREAD;
+  }
   if (!S_ISREG(there.st_mode))
-    return false;
-  return there.st_size == 0 || (read_head(path, head, sizeof head) && is_ours(head));
+    return FOREIGN;
+  if (there.st_size == 0)
+    return OURS;
+  if (!read_head(path, head, sizeof head, why))
+    return UNREAD;
+  return is_ours(head) ? OURS : FOREIGN;
 }
 
-bool sweep_is_log(const char *path) { return may_go(path, is_log); }
+bool sweep_is_log(const char *path) {
+  char why[WHY_BYTES];
+  return judge(path, is_log, why) == OURS;
+}
 
 bool sweep_is_begun_scene(const char *path) {
+  char why[WHY_BYTES];
   struct stat there;
-  return lstat(path, &there) == 0 && may_go(path, is_scene);
+  return lstat(path, &there) == 0 && judge(path, is_scene, why) == OURS;
 }
 
 /* A log that is no plain file is left alone: its run fails, and the others go on. */
@@ -71,10 +87,15 @@ static bool is_left_alone(const char *path) {
 
 static int prove(const sweep *study, const char *name, const char *suffix,
                  bool (*is_ours)(const char *)) {
-  char path[4096];
+  char path[4096], why[WHY_BYTES];
   sweep_path(study, name, suffix, path, sizeof path);
-  if (may_go(path, is_ours) || (is_ours == is_log && is_left_alone(path)))
+  const verdict seen = judge(path, is_ours, why);
+  if (seen == OURS || (is_ours == is_log && is_left_alone(path)))
     return CLI_DONE;
+  if (seen == UNREAD) {
+    cli_error("%s; talus sweep replaces only what it sees to be its own", why);
+    return CLI_FAILED;
+  }
   cli_error("%s was not written by talus sweep, and this study would replace it; move it away, or "
             "choose another folder with -o",
             path);

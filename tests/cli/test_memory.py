@@ -76,6 +76,20 @@ def test_command_ends_with_a_message_where_memory_is_missing(memory_library, fol
     assert contents(folder / "done") == before
 
 
+def test_study_does_not_call_its_own_files_foreign_where_memory_is_missing(memory_library, folder):
+    words = ["sweep", "ball.yaml", "--vary", "seed=1:2", "--jobs", "1", "-o", "again"]
+    assert talus(*words, cwd=folder).returncode == 0
+    env = {"LD_PRELOAD": str(memory_library)}
+    talus(*words, cwd=folder, env=env | {"BLOCKS_TO": str(folder / "blocks")})
+    last = int((folder / "blocks").read_text())
+    unread = 0
+    for k in range(last - 40, last + 1):  # what is there is looked at last
+        done = talus(*words, cwd=folder, env=env | {"REFUSE_AT": str(k)})
+        assert done.returncode in (0, 1) and "not written by talus sweep" not in done.stderr, (k, done.stderr)
+        unread += "replaces only what it sees to be its own" in done.stderr or "must see whether" in done.stderr
+    assert unread > 0
+
+
 @pytest.mark.parametrize("variable", ["REFUSE_AT", "REFUSE_FROM"])
 def test_info_never_describes_another_folder_where_memory_is_missing(memory_library, folder, variable):
     """Not a run without frames or without an end, because a folder or the scene could not be read."""
