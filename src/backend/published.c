@@ -20,42 +20,6 @@ static talus_status total_of(tl_device *device, const tl_device_block *starts, s
   return TALUS_OK;
 }
 
-/* Stages 1 to 4: copies of bodies, sorted by bin. */
-static talus_status copy_bodies(tl_device *device, tl_device_spheres *blocks, uint64_t cells,
-                                tl_thread_search *search) {
-  const size_t n = search->count;
-  const bool wide = search->keys.wide;
-  size_t places;
-  RESERVE(blocks->corners, n, uint32_t);
-  RESERVE(blocks->starts, n + 1, uint64_t);
-  const tl_corners_task corners = {.search = *search, .counts = blocks->corners.data};
-  LAUNCH(corners, corners, n);
-  TL_TRY(mark(device, 1));
-  TL_TRY(device->calls->sum(device, n, corners.counts, blocks->starts.data));
-  TL_TRY(total_of(device, &blocks->starts, n, &places));
-  TL_TRY(mark(device, 2));
-  for (int k = 0; k < 2; ++k) {
-    TL_TRY(tl_device_reserve(device, &blocks->lists[k], places,
-                             wide ? sizeof(uint64_t) : sizeof(uint32_t)));
-    RESERVE(blocks->places[k], places, uint32_t);
-  }
-  const tl_lists_task lists = {.search = *search,
-                               .starts = blocks->starts.data,
-                               .keys = {blocks->lists[0].data, wide},
-                               .places = blocks->places[0].data};
-  LAUNCH(lists, lists, n);
-  TL_TRY(mark(device, 3));
-  const tl_device_sort sort = {{blocks->lists[0].data, blocks->lists[1].data},
-                               {blocks->places[0].data, blocks->places[1].data},
-                               wide};
-  bool in_room;
-  TL_TRY(device->calls->sort(device, places, tl_bits_u64(cells - 1), &sort, &in_room));
-  search->lists = (tl_touch_lists){.keys = {blocks->lists[in_room].data, wide},
-                                   .count = places,
-                                   .places = blocks->places[in_room].data};
-  return mark(device, 4);
-}
-
 /* Stages 5 to 7: active bins, sorted by load; the bins are in blocks->slots[in_room]. */
 static talus_status sort_bins(tl_device *device, tl_device_spheres *blocks,
                               const tl_thread_search *search, size_t *bins,
@@ -117,7 +81,7 @@ talus_status tl_device_list_published(tl_device *device, tl_device_spheres *bloc
   tl_binned_task binned;
   size_t bins;
   TL_TRY(mark(device, 0));
-  TL_TRY(copy_bodies(device, blocks, cells, search));
+  TL_TRY(tl_device_list_bodies(device, blocks, cells, true, search));
   TL_TRY(sort_bins(device, blocks, search, &bins, &binned));
   return list_pairs(device, blocks, bins, &binned, pairs);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "backend/thread/tasks.h"
+#include "base/sort.h"
 
 #define MEASURERS  ((size_t)1024)
 #define ROOMY      1e-6 /* part of an edge by which cells are wider, for rounding of positions */
@@ -182,13 +183,6 @@ static uint64_t make_grid(const tl_spheres_asked *asked, const tl_thread_extent 
   return number_cells(grid);
 }
 
-static int bits_of(uint64_t n) {
-  int bits = 0;
-  while (bits < 64 && n >> bits > 0)
-    bits++;
-  return bits;
-}
-
 /* ---- into cells ------------------------------------------------------------------------------ */
 
 /* Sorts rows by cell, unless bins are those that were published. There is no table of cells if
@@ -219,8 +213,8 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks,
                                wide};
   bool in_room = false;
   if (!asked->as_published)
-    TL_TRY(device->calls->sort(device, count, bits_of(search->plane_count > 0 ? cells : cells - 1),
-                               &sort, &in_room));
+    TL_TRY(device->calls->sort(
+        device, count, tl_bits_u64(search->plane_count > 0 ? cells : cells - 1), &sort, &in_room));
   uint32_t *ends = NULL;
   if (has_table(cells, count) && !asked->as_published) {
     RESERVE(blocks->ends, cells, uint32_t);
@@ -252,45 +246,52 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks,
 
 /* ---- rounded cells --------------------------------------------------------------------------- */
 
-static talus_status count_corners(tl_device *device, tl_device_spheres *blocks,
-                                  const tl_thread_search *search, size_t *places) {
-  uint64_t total;
-  RESERVE(blocks->corners, search->count, uint32_t);
-  RESERVE(blocks->starts, search->count + 1, uint64_t);
-  const tl_corners_task corners = {.search = *search, .counts = blocks->corners.data};
-  LAUNCH(corners, corners, search->count);
-  TL_TRY(device->calls->sum(device, search->count, corners.counts, blocks->starts.data));
-  TL_TRY(device->calls->download(
-      device, &total, (const uint64_t *)blocks->starts.data + search->count, sizeof total));
-  *places = (size_t)total;
-  return TALUS_OK;
+static talus_status mark_if(tl_device *device, bool is_timed, int stage) {
+  return is_timed ? device->calls->mark(device, TL_MARK_STAGES + stage) : TALUS_OK;
 }
 
-/* Makes the list of each cell; rows are sorted. */
-static talus_status make_lists(tl_device *device, tl_device_spheres *blocks, uint64_t cells,
-                               tl_thread_search *search) {
+talus_status tl_device_list_bodies(tl_device *device, tl_device_spheres *blocks, uint64_t cells,
+                                   bool is_timed, tl_thread_search *search) {
+  const size_t n = search->count;
   const bool wide = search->keys.wide;
-  size_t places;
-  TL_TRY(count_corners(device, blocks, search, &places));
+  uint64_t places;
+  bool in_room;
+  RESERVE(blocks->corners, n, uint32_t);
+  RESERVE(blocks->starts, n + 1, uint64_t);
+  const tl_corners_task corners = {.search = *search, .counts = blocks->corners.data};
+  LAUNCH(corners, corners, n);
+  TL_TRY(mark_if(device, is_timed, 1));
+  TL_TRY(device->calls->sum(device, n, corners.counts, blocks->starts.data));
+  TL_TRY(device->calls->download(device, &places, (const uint64_t *)blocks->starts.data + n,
+                                 sizeof places));
+  TL_TRY(mark_if(device, is_timed, 2));
   for (int k = 0; k < 2; ++k) {
-    TL_TRY(tl_device_reserve(device, &blocks->lists[k], places,
+    TL_TRY(tl_device_reserve(device, &blocks->lists[k], (size_t)places,
                              wide ? sizeof(uint64_t) : sizeof(uint32_t)));
-    RESERVE(blocks->places[k], places, uint32_t);
+    RESERVE(blocks->places[k], (size_t)places, uint32_t);
   }
   const tl_lists_task lists = {.search = *search,
                                .starts = blocks->starts.data,
                                .keys = {blocks->lists[0].data, wide},
                                .places = blocks->places[0].data};
-  LAUNCH(lists, lists, search->count);
+  LAUNCH(lists, lists, n);
+  TL_TRY(mark_if(device, is_timed, 3));
   const tl_device_sort sort = {{blocks->lists[0].data, blocks->lists[1].data},
                                {blocks->places[0].data, blocks->places[1].data},
                                wide};
-  bool in_room;
-  TL_TRY(device->calls->sort(device, places, bits_of(cells - 1), &sort, &in_room));
-  tl_ends_task ends = {
-      .keys = {blocks->lists[in_room].data, wide}, .count = places, .cells = cells};
-  search->lists =
-      (tl_touch_lists){.keys = ends.keys, .count = places, .places = blocks->places[in_room].data};
+  TL_TRY(device->calls->sort(device, (size_t)places, tl_bits_u64(cells - 1), &sort, &in_room));
+  search->lists = (tl_touch_lists){.keys = {blocks->lists[in_room].data, wide},
+                                   .count = (size_t)places,
+                                   .places = blocks->places[in_room].data};
+  return mark_if(device, is_timed, 4);
+}
+
+/* Makes the list of each cell; rows are sorted. */
+static talus_status make_lists(tl_device *device, tl_device_spheres *blocks, uint64_t cells,
+                               tl_thread_search *search) {
+  TL_TRY(tl_device_list_bodies(device, blocks, cells, false, search));
+  const size_t places = search->lists.count;
+  tl_ends_task ends = {.keys = search->lists.keys, .count = places, .cells = cells};
   if (!search->ends)
     return TALUS_OK;
   RESERVE(blocks->list_ends, cells, uint32_t);
@@ -314,7 +315,7 @@ static talus_status sort_long_run(tl_device *device, tl_device_spheres *blocks,
   const tl_device_sort sort = {
       {others, blocks->keys[0].data}, {blocks->slots[0].data, blocks->slots[1].data}, false};
   bool in_room;
-  TL_TRY(device->calls->sort(device, count, bits_of(bodies), &sort, &in_room));
+  TL_TRY(device->calls->sort(device, count, tl_bits_u64(bodies), &sort, &in_room));
   return in_room ? device->calls->copy(device, others, blocks->keys[0].data, count * sizeof *others)
                  : TALUS_OK;
 }
@@ -361,7 +362,7 @@ static talus_status sort_list(tl_device *device, tl_device_spheres *blocks, size
                                {blocks->others.data, blocks->spare[1].data},
                                false};
   bool in_room;
-  TL_TRY(device->calls->sort(device, contacts, bits_of(bodies - 1), &sort, &in_room));
+  TL_TRY(device->calls->sort(device, contacts, tl_bits_u64(bodies - 1), &sort, &in_room));
   if (in_room) {
     swap(&blocks->owners, &blocks->spare[0]);
     swap(&blocks->others, &blocks->spare[1]);

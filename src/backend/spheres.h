@@ -67,6 +67,11 @@ talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
                                  const tl_spheres_asked *asked, tl_thread_search *search,
                                  size_t *pairs, tl_spheres_times *times);
 
+/* Lists each body in every cell that it reaches, sorted by cell: search->lists. is_timed: marks the
+ * first four stages of the published bins. */
+talus_status tl_device_list_bodies(tl_device *device, tl_device_spheres *blocks, uint64_t cells,
+                                   bool is_timed, tl_thread_search *search);
+
 /* The list of pairs, in any order, by the published bins (published.c). */
 talus_status tl_device_list_published(tl_device *device, tl_device_spheres *blocks, uint64_t cells,
                                       tl_thread_search *search, size_t *pairs);

@@ -118,8 +118,7 @@ TL_FN void tl_ends_at(const tl_ends_task *task, size_t i) {
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
 TL_FN void tl_corner_list(tl_thread_visit *visit, uint64_t cell, uint32_t beyond) {
-  const tl_thread_search *search = visit->search;
-  const tl_touch_lists *lists = &search->lists;
+  const tl_touch_lists *lists = &visit->search->lists;
   const size_t begin = !lists->ends ? tl_thread_before(&lists->keys, lists->count, cell)
                        : cell > 0   ? lists->ends[cell - 1]
                                     : 0;
@@ -127,12 +126,8 @@ TL_FN void tl_corner_list(tl_thread_visit *visit, uint64_t cell, uint32_t beyond
       lists->ends ? lists->ends[cell] : tl_thread_before(&lists->keys, lists->count, cell + 1);
   for (size_t at = begin; at < end; ++at) {
     const uint32_t place = lists->places[at], j = place >> 3;
-    if (j <= visit->self || (place & beyond) != 0)
-      continue;
-    const tl_thread_look look = search->looks[j];
-    const tl_look_result seen = tl_thread_glance(search, &visit->look, &look);
-    if (seen != TL_LOOK_APART && (seen == TL_LOOK_TOUCH || tl_touch_test(visit, j)))
-      tl_touch_found(visit, j);
+    if (j > visit->self && (place & beyond) == 0)
+      tl_touch_try(visit, j);
   }
 }
 

@@ -66,13 +66,9 @@ TL_FN void tl_binned_body(const tl_binned_task *task, uint32_t at, uint32_t end,
   visit.list = task->starts ? &task->list : NULL;
   visit.place = place + *found;
   for (uint32_t k = at + 1; k < end; ++k) {
-    const uint32_t other = search->lists.places[k], j = other >> 3;
-    if ((mine & other & 7) != 0)
-      continue;
-    const tl_thread_look look = search->looks[j];
-    const tl_look_result seen = tl_thread_glance(search, &visit.look, &look);
-    if (seen != TL_LOOK_APART && (seen == TL_LOOK_TOUCH || tl_touch_test(&visit, j)))
-      tl_touch_found(&visit, j);
+    const uint32_t other = search->lists.places[k];
+    if ((mine & other & 7) == 0)
+      tl_touch_try(&visit, other >> 3);
   }
   *found += visit.found;
 }

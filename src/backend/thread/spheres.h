@@ -420,16 +420,20 @@ TL_FN void tl_touch_found(tl_thread_visit *visit, uint32_t j) {
   visit->found++;
 }
 
+/* Looks at another row: it is found if the two touch. */
+TL_FN void tl_touch_try(tl_thread_visit *visit, uint32_t j) {
+  const tl_thread_look look = visit->search->looks[j];
+  const tl_look_result seen = tl_thread_glance(visit->search, &visit->look, &look);
+  if (seen != TL_LOOK_APART && (seen == TL_LOOK_TOUCH || tl_touch_test(visit, j)))
+    tl_touch_found(visit, j);
+}
+
 /* One loop over all ranges, so that neighbouring threads have about the same number of
  * iterations. */
 TL_FN void tl_touch_visit(tl_thread_visit *visit, const tl_touch_ranges *ranges) {
-  const tl_thread_search *search = visit->search;
   uint32_t at = 0, j = ranges->begin[0], end = ranges->end[0];
   while (at < ranges->count) {
-    const tl_thread_look look = search->looks[j];
-    const tl_look_result seen = tl_thread_glance(search, &visit->look, &look);
-    if (seen != TL_LOOK_APART && (seen == TL_LOOK_TOUCH || tl_touch_test(visit, j)))
-      tl_touch_found(visit, j);
+    tl_touch_try(visit, j);
     if (++j == end && ++at < ranges->count) {
       j = ranges->begin[at];
       end = ranges->end[at];
@@ -515,13 +519,8 @@ TL_FN void tl_touch_plain(tl_thread_visit *visit, const tl_touch_block *block) {
       queue.begin[j] = is_asked && first > key ? ends[first - 1] : visit->self + 1;
       queue.end[j] = is_asked ? ends[last] : 0;
     }
-    for (tl_touch_skip(&queue); queue.begin[0] < queue.end[0]; tl_touch_skip(&queue)) {
-      const uint32_t j = queue.begin[0]++;
-      const tl_thread_look look = search->looks[j];
-      const tl_look_result seen = tl_thread_glance(search, &visit->look, &look);
-      if (seen != TL_LOOK_APART && (seen == TL_LOOK_TOUCH || tl_touch_test(visit, j)))
-        tl_touch_found(visit, j);
-    }
+    for (tl_touch_skip(&queue); queue.begin[0] < queue.end[0]; tl_touch_skip(&queue))
+      tl_touch_try(visit, queue.begin[0]++);
   }
 }
 
